@@ -101,7 +101,7 @@ private:
   graph::StateOp makeState(Value cached) {
     std::string module = graph::sourceLineOf(cached.getLoc()).module.str();
     std::string name =
-        llvm::formatv("{0}.{1}{2}cache.{3}", *window.getOf(), module,
+        llvm::formatv("generate.{0}.{1}{2}cache.{3}", *window.getOf(), module,
                       module.empty() ? "" : ".", caches.size());
     Builder b(window.getContext());
     NamedAttribute init[] = {b.getNamedAttr("kind", b.getStringAttr("zero")),
@@ -125,7 +125,7 @@ private:
 
   /// The number of the position, with as many dims as `like`, of one element.
   Value position(graph::GraphBuilder &g, Value like, Type element) {
-    Value scalars = wholes[window.getScalars()];
+    Value scalars = wholes.lookup(window.getScalars());
     Value place = graph::readScalar(g, scalars, graph::tokenPlace, like);
     SmallVector<int64_t> ones(graph::shapeOf(like).size(), 1);
     if (ones.size() > 1)
@@ -136,7 +136,7 @@ private:
   Value lookUp(Value value, unsigned dim, Location loc) {
     graph::GraphBuilder g(builder, loc);
     Value index = position(g, value, builder.getI64Type());
-    return g.make<graph::GatherOp>(wholes[value], index, dim);
+    return g.make<graph::GatherOp>(wholes.lookup(value), index, dim);
   }
 
   LogicalResult buildOp(Operation *op) {
@@ -146,24 +146,30 @@ private:
         }))
       return success();
     Value result = op->getResult(0);
-    if (demand.isPart(result) &&
-        failed(buildLocal(op, *demand.partFactor(op), wholes[result])))
-      return failure();
+    if (demand.isPart(result)) {
+      auto part = buildLocal(op, *demand.partFactor(op));
+      if (failed(part))
+        return failure();
+      wholes[result] = *part;
+    }
     if (demand.isWhole(result) && !demand.isCached(result)) {
       IRMapping mapping;
       for (Value operand : op->getOperands())
-        mapping.map(operand, wholes[operand]);
+        mapping.map(operand, wholes.lookup(operand));
       wholes[result] = builder.clone(*op, mapping)->getResult(0);
     }
-    for (unsigned dim : demand.rows(result))
-      if (failed(buildRow(op, dim, rows[{result, dim}])))
+    for (unsigned dim : demand.rows(result)) {
+      auto row = buildRow(op, dim);
+      if (failed(row))
         return failure();
+      rows[{result, dim}] = *row;
+    }
     if (demand.isCached(result))
       keep(result);
     return success();
   }
 
-  LogicalResult buildRow(Operation *op, unsigned dim, Value &row) {
+  FailureOr<Value> buildRow(Operation *op, unsigned dim) {
     graph::GraphBuilder g(builder, op->getLoc());
     Value result = op->getResult(0);
     RowWay way = *demand.wayOf(op, dim);
@@ -173,41 +179,38 @@ private:
       Value first = g.make<graph::IotaOp>(dim, oneOf(result.getType(), dim),
                                           iota.getStart());
       Value place = position(g, result, graph::elementOf(result));
-      row = g.make<graph::AddOp>(first, place);
-      return success();
+      return g.make<graph::AddOp>(first, place);
     }
     case RowWay::Sliced: {
       auto slice = cast<graph::SliceOp>(op);
       SmallVector<int64_t> sizes(slice.getSizes());
       sizes[dim] = 1;
-      row =
-          g.make<graph::SliceOp>(rows[{slice.getX(), dim}], slice.getOffsets(),
-                                 sizes, slice.getStrides());
-      return success();
+      Value all = rows.lookup({slice.getX(), dim});
+      return g.make<graph::SliceOp>(all, slice.getOffsets(), sizes,
+                                    slice.getStrides());
     }
     case RowWay::LookedUp:
-      row = lookUp(result, dim, op->getLoc());
-      return success();
+      return lookUp(result, dim, op->getLoc());
     case RowWay::Local:
       break;
     }
-    return buildLocal(op, way.factor, row);
+    return buildLocal(op, way.factor);
   }
 
   /// The op at one position along a factor.
-  LogicalResult buildLocal(Operation *op, unsigned factor, Value &local) {
+  FailureOr<Value> buildLocal(Operation *op, unsigned factor) {
     const graph::ShardingRule &rule = demand.rule(op);
     SmallVector<Value> operands;
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       auto dim = demand.dimOf(rule, i, factor);
-      operands.push_back(dim ? rows[{operand, *dim}] : wholes[operand]);
+      operands.push_back(dim ? rows.lookup({operand, *dim})
+                             : wholes.lookup(operand));
     }
     graph::Shard shard(rule, {{factor, positions, 0}});
     auto made = graph::localize(op, shard, builder, operands);
     if (failed(made))
       return failure();
-    local = made->front();
-    return success();
+    return made->front();
   }
 
   /// All positions so far, with this one.
@@ -219,8 +222,8 @@ private:
     Value place = g.iota(along, dim, builder.getI64Type());
     Value here = position(g, value, builder.getI64Type());
     Value isHere = g.make<graph::EqOp>(place, here);
-    wholes[value] =
-        g.make<graph::SelectOp>(isHere, rows[{value, dim}], caches[value]);
+    Value row = rows.lookup({value, dim});
+    wholes[value] = g.make<graph::SelectOp>(isHere, row, caches.lookup(value));
   }
 
   void finish() {
@@ -229,12 +232,12 @@ private:
     for (OpOperand &returned : window.getReturn()->getOpOperands()) {
       graph::PortAttr port = graph::portOf(returned);
       ports.push_back(port);
-      results.push_back(port.asMetric() ? rows[{returned.get(), 1}]
-                                        : wholes[returned.get()]);
+      results.push_back(port.asMetric() ? rows.lookup({returned.get(), 1})
+                                        : wholes.lookup(returned.get()));
     }
     for (auto &[value, before] : caches) {
       ports.push_back(graph::portOf(before));
-      results.push_back(wholes[value]);
+      results.push_back(wholes.lookup(value));
     }
     step.setResults(results, ports);
     step->setAttr(graph::kByPosition, builder.getUnitAttr());
@@ -300,17 +303,25 @@ struct DecodeByPosition
     PositionDemand demand(step, positions);
     if (!demand.run())
       return staysAsItIs(demand.where.value_or(step.getLoc()), demand.why);
-    PositionStep made(step, demand, positions);
     std::string said;
+    return succeeded(decode(step, demand, positions, said))
+               ? success()
+               : staysAsItIs(step.getLoc(), said);
+  }
+
+  /// `said` is what a failure is about.
+  static LogicalResult decode(graph::StepOp step, PositionDemand &demand,
+                              int64_t positions, std::string &said) {
     ScopedDiagnosticHandler quiet(step.getContext(),
                                   [&](Diagnostic &diagnostic) {
                                     said = diagnostic.str();
                                     return success();
                                   });
-    if (succeeded(made.build()))
-      return success();
-    made.undo();
-    return staysAsItIs(step.getLoc(), said);
+    PositionStep made(step, demand, positions);
+    LogicalResult result = made.build();
+    if (failed(result))
+      made.undo();
+    return result;
   }
 };
 

@@ -21,7 +21,7 @@ def DecodeByPosition : Pass<"decode-by-position", "::mlir::ModuleOp"> {
       %k = ... : tensor<1x4x8x16xf32>
       %s = graph.matmul %q, %k {spec = "bhqd,bhkd->bhqk"}
     // =>
-    graph.step @text(%t: tensor<1x1xui8> input 0, %c: tensor<1x4x8x16xf32> state @text.0, ...)
+    graph.step @text(%t: tensor<1x1xui8> input 0, %c: tensor<1x4x8x16xf32> state @generate.text.cache.0, ...)
       %k = ... : tensor<1x4x1x16xf32>
       %all = graph.select %here, %k, %c
       %s = graph.matmul %q, %all {spec = "bhqd,bhkd->bhqk"} : tensor<1x4x1x8xf32>

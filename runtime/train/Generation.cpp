@@ -304,31 +304,33 @@ static LanguageModel languageModel(const Session &session, uint32_t number) {
   return model;
 }
 
+/// Of its data set a step reads the tokens alone.
+static bool readsTokens(const Session &session, const LanguageModel &model) {
+  std::vector<bool> read = session.readComponents(model.step);
+  return std::count(read.begin() + 1, read.end(), true) == 0;
+}
+
 /// With the step that reads a window at once, where there is one.
 static Expected<LanguageModel> wholeModel(const Session &session,
                                           uint32_t number) {
   LanguageModel model = languageModel(session, number);
   const std::string &name = session.plan().steps[number]->name;
-  std::vector<uint32_t> all = session.generationSteps();
-  for (uint32_t other : all)
+  bool fits = readsTokens(session, model);
+  for (uint32_t other : session.generationSteps())
     if (model.byPosition &&
-        session.plan().steps[other]->name == name + ".window")
-      model.whole =
-          std::make_shared<LanguageModel>(languageModel(session, other));
-  for (const LanguageModel *one :
-       {&std::as_const(model), std::as_const(model).whole.get()}) {
-    std::vector<bool> read =
-        one ? session.readComponents(one->step) : std::vector<bool>();
-    if (std::count(read.begin(), read.end(), true) > (!read.empty() && read[0]))
-      return Status(Code::Plan,
-                    fmt::format("step '{}' reads more than tokens", name));
-  }
-  if (model.whole &&
-      (model.whole->length != model.length ||
-       model.whole->vocabulary != model.vocabulary || model.whole->byPosition))
-    return Status(Code::Plan,
-                  fmt::format("step '{}.window' has other windows than '{}'",
-                              name, name));
+        session.plan().steps[other]->name == name + ".window") {
+      LanguageModel whole = languageModel(session, other);
+      fits &= readsTokens(session, whole) && !whole.byPosition &&
+              whole.length == model.length &&
+              whole.vocabulary == model.vocabulary;
+      model.whole = std::make_shared<LanguageModel>(std::move(whole));
+    }
+  if (!fits)
+    return Status(
+        Code::Plan,
+        fmt::format("step '{}' reads more than tokens, or '{}.window' "
+                    "others",
+                    name, name));
   return model;
 }
 

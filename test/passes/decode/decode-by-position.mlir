@@ -5,13 +5,13 @@
 // Positions of the table are looked up, a check is one of the token at hand.
 // CHECK-LABEL: graph.dataset "tensor"
 // CHECK-SAME: batch 1 components [tensor<1xui8>]
-// CHECK: graph.state @text.cache.0 {{.*}}role = "cache", type = tensor<1x4x8xf32>
+// CHECK: graph.state @generate.text.cache.0 {{.*}}role = "cache", type = tensor<1x4x8xf32>
 // CHECK: graph.step @text(%[[T:[^ :]+]]: tensor<1x1xui8> input 0, %[[S:[^ :]+]]: tensor<8xi64> scalars,
 // CHECK-SAME: %[[TABLE:[^ :]+]]: tensor<8x4xf32> state @table
-// CHECK-SAME: %[[WAS:[^ :]+]]: tensor<1x4x8xf32> state @text.cache.0
+// CHECK-SAME: %[[WAS:[^ :]+]]: tensor<1x4x8xf32> state @generate.text.cache.0
 // CHECK-SAME: tensor<1x1x8xf32> metric "text"
 // CHECK-SAME: tensor<i32> error "out of range"
-// CHECK-SAME: tensor<1x4x8xf32> state @text.cache.0
+// CHECK-SAME: tensor<1x4x8xf32> state @generate.text.cache.0
 // CHECK-SAME: graph.by_position, graph.predicts, graph.window = 8
 // CHECK: graph.gather %[[TABLE]], %{{.*}} {dim = 0 : i64} {{.*}} -> tensor<1x4xf32>
 // CHECK: graph.index_check %{{.*}} : (tensor<1x1xi64>) -> tensor<i32>
@@ -28,7 +28,7 @@
 // All positions at once leave the same behind.
 // CHECK: graph.step @text.window(%{{.*}}: tensor<1x9xui8> input 0
 // CHECK-SAME: tensor<1x8x8xf32> metric "text"
-// CHECK-SAME: tensor<1x4x8xf32> state @text.cache.0) of "text.window"
+// CHECK-SAME: tensor<1x4x8xf32> state @generate.text.cache.0) of "text.window"
 // CHECK-SAME: dataset 0 attributes {graph.predicts, graph.window = 8 : i64}
 // CHECK: %[[K:.*]] = graph.transpose {{.*}} -> tensor<1x4x8xf32>
 // CHECK: graph.return %{{.*}}, %{{.*}}, %[[K]]
