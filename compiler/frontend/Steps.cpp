@@ -184,6 +184,7 @@ static void checkGeneration(Reporter &reporter, const Metric &logits,
                       RankedTensorType::get(tokens.shape, tokens.element)));
   auto type = cast<RankedTensorType>(logits.value.getType());
   if (type.getRank() != 3 || type.getDimSize(0) != 1 ||
+      type.getDimSize(1) == 0 ||
       (type.getDimSize(1) != tokens.shape[0] &&
        type.getDimSize(1) != tokens.shape[0] - 1) ||
       !isa<FloatType>(type.getElementType()))

@@ -300,23 +300,28 @@ struct DecodeByPosition
                          << "; each token will take a whole window";
       return success();
     };
+    if (positions == 1)
+      return success(); // nothing comes earlier
     PositionDemand demand(step, positions);
     if (!demand.run())
       return staysAsItIs(demand.where.value_or(step.getLoc()), demand.why);
-    std::string said;
-    return succeeded(decode(step, demand, positions, said))
+    std::string why = "it has an op that cannot be done in parts";
+    Location where = step.getLoc();
+    return succeeded(decode(step, demand, positions, why, where))
                ? success()
-               : staysAsItIs(step.getLoc(), said);
+               : staysAsItIs(where, why);
   }
 
-  /// `said` is what a failure is about.
+  /// Of a failure, what was said of it.
   static LogicalResult decode(graph::StepOp step, PositionDemand &demand,
-                              int64_t positions, std::string &said) {
-    ScopedDiagnosticHandler quiet(step.getContext(),
-                                  [&](Diagnostic &diagnostic) {
-                                    said = diagnostic.str();
-                                    return success();
-                                  });
+                              int64_t positions, std::string &why,
+                              Location &where) {
+    ScopedDiagnosticHandler quiet(
+        step.getContext(), [&](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+            why = diagnostic.str(), where = diagnostic.getLocation();
+          return success();
+        });
     PositionStep made(step, demand, positions);
     LogicalResult result = made.build();
     if (failed(result))

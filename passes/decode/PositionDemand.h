@@ -1,5 +1,5 @@
-// What of each value of a window is needed to compute its last logits: one
-// position, or all of them.
+// What of each value of a window is needed to compute the logits of one of its
+// positions: that one, or all.
 #pragma once
 
 #include "dialects/graph/Graph.h"

@@ -130,7 +130,7 @@ public:
   virtual size_t image() const = 0;
   /// Everything allocated: tensors, batches, scratch.
   virtual uint64_t memoryBytes() const = 0;
-  /// Whether states are zeros until they are written, and take no memory.
+  /// Whether states of a new device are zeros, and take no memory yet.
   virtual bool beginsAtZero() const { return false; }
   /// How many tiles each thread has run.
   virtual std::vector<uint64_t> tilesPerThread() const = 0;

@@ -85,13 +85,10 @@ WeightFiles::open(const PlanSet &set, const std::vector<WeightSource> &sources,
                                           own->sources, own->files);
   DLRT_TRY(match.find());
   DLRT_TRY(judge(match, names, partial, warnings));
+  for (const fb::StateT *state : own->states)
+    if (match.of(*state))
+      own->found.insert(state->name);
   return own;
-}
-
-bool WeightFiles::have(const std::string &name) const {
-  return std::ranges::any_of(states, [&](const fb::StateT *state) {
-    return state->name == name && match->of(*state);
-  });
 }
 
 Status WeightFiles::load(Buffers &buffers,

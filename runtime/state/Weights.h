@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ public:
        bool partial, std::vector<std::string> &warnings);
 
   /// Whether the state of this name gets its values from a file.
-  bool have(const std::string &state) const;
+  bool have(const std::string &state) const { return found.contains(state); }
   /// Nothing is changed if there is an error.
   Status load(Buffers &buffers, std::vector<std::string> &warnings) const;
 
@@ -47,6 +48,7 @@ private:
   std::vector<SafetensorsFile> files;
   std::vector<const fb::StateT *> states;
   std::optional<WeightMatch> match;
+  std::set<std::string> found; ///< states
 };
 
 /// All of it at once.

@@ -20,6 +20,10 @@ using namespace dlrt;
 
 namespace {
 
+/// Behind the name of a step that takes a position at a time, that of the one
+/// that takes a window.
+constexpr const char windowSuffix[] = ".window";
+
 /// Tells these draws from those of initial weights and of steps.
 constexpr uint64_t kStream = 0x67656e6572617465; // "generate"
 
@@ -32,6 +36,20 @@ double uniform(uint64_t seed, uint64_t sample, uint64_t position) {
 
 using Tokens = std::vector<uint64_t>;
 using Logits = std::vector<double>;
+
+/// Of one row, those of tokens that a text may have.
+Logits logitsOf(const LanguageModel &model, const uint8_t *row) {
+  Logits wide(model.vocabulary);
+  if (model.logits == fb::DType::F64) {
+    std::memcpy(wide.data(), row, wide.size() * sizeof(double));
+  } else {
+    std::vector<float> narrow(wide.size());
+    std::memcpy(narrow.data(), row, narrow.size() * sizeof(float));
+    wide.assign(narrow.begin(), narrow.end());
+  }
+  wide.resize(model.knownTokens());
+  return wide;
+}
 
 /// A step on one row of tokens.
 class TokenStep {
@@ -63,25 +81,15 @@ public:
                               logits.assign(rows.begin(), rows.end());
                             return Status();
                           }));
-    uint64_t length = model.byPosition ? 1 : model.length;
+    const uint64_t length = model.byPosition ? 1 : model.length;
     if (logits.size() != length * rowBytes())
       return {Code::Plan, "a step of another shape than its plan says"};
     return {};
   }
 
-  /// Of the last run, what follows token `row` of those that a text may have.
+  /// Of the last run, what follows token `row`.
   Logits rowOf(size_t row) const {
-    Logits wide(model.vocabulary);
-    const uint8_t *from = logits.data() + row * rowBytes();
-    if (model.logits == fb::DType::F64) {
-      std::memcpy(wide.data(), from, wide.size() * sizeof(double));
-    } else {
-      std::vector<float> narrow(wide.size());
-      std::memcpy(narrow.data(), from, narrow.size() * sizeof(float));
-      wide.assign(narrow.begin(), narrow.end());
-    }
-    wide.resize(model.knownTokens());
-    return wide;
+    return logitsOf(model, logits.data() + row * rowBytes());
   }
 
   /// The bits of what follows the first tokens.
@@ -103,7 +111,7 @@ private:
   }
 
   Session &session;
-  LanguageModel model;
+  const LanguageModel &model;
   std::vector<uint8_t> item, logits;
 };
 
@@ -165,11 +173,17 @@ bool areProbabilities(const Logits &logits) {
   return std::abs(sum - 1) < 1e-3;
 }
 
-/// Of what is kept of earlier tokens each byte is this one.
-Status fillCaches(Session &session, uint8_t byte) {
+/// What is kept of earlier tokens is zeros, or 0.747 in f32; integers, which
+/// may be indices, are small.
+Status fillCaches(Session &session, bool filler) {
   for (const fb::StateT *state : statesOf(session.plans()))
     if (state->role == fb::StateRole::Cache) {
-      std::vector<uint8_t> values(wholeBytes(*state), byte);
+      bool isFloat =
+          state->dtype == fb::DType::F32 || state->dtype == fb::DType::F64;
+      std::vector<uint8_t> values(wholeBytes(*state));
+      size_t step = isFloat ? 1 : sizeOf(state->dtype); // the lowest byte
+      for (size_t i = 0; filler && i < values.size(); i += step)
+        values[i] = isFloat ? 0x3f : 1;
       DLRT_TRY(writeWhole(partsOf(session.plans(), *state), values.data(),
                           session.device()));
     }
@@ -187,7 +201,7 @@ Expected<std::vector<uint8_t>> beginning(Session &session,
     DLRT_TRY(step.run(tokens, filler, 0));
     return step.firstRows(tokens.size());
   }
-  DLRT_TRY(fillCaches(session, filler ? 0x3f : 0)); // 0.747 in f32
+  DLRT_TRY(fillCaches(session, filler));
   std::vector<uint8_t> all;
   for (size_t i = 0; i < tokens.size(); ++i) {
     DLRT_TRY(step.run(tokens.subspan(i, 1), 0, i));
@@ -225,9 +239,7 @@ Status checkPrompt(Session &session, const LanguageModel &model,
             "what it makes of a token depends on later ones, in whose place "
             "there is nothing yet; a causal model is wanted, which hides them "
             "by -inf"};
-  TokenStep step(session, model);
-  DLRT_TRY(step.run(std::span(text).first(1), 0, 0));
-  if (areProbabilities(step.rowOf(0)))
+  if (areProbabilities(logitsOf(model, zeros->data())))
     return {Code::Usage, "it gives probabilities; logits are wanted, without a "
                          "softmax"};
   return {};
@@ -318,19 +330,19 @@ static Expected<LanguageModel> wholeModel(const Session &session,
   bool fits = readsTokens(session, model);
   for (uint32_t other : session.generationSteps())
     if (model.byPosition &&
-        session.plan().steps[other]->name == name + ".window") {
+        session.plan().steps[other]->name == name + windowSuffix) {
       LanguageModel whole = languageModel(session, other);
       fits &= readsTokens(session, whole) && !whole.byPosition &&
-              whole.length == model.length &&
+              whole.length == model.length && whole.tokens == model.tokens &&
+              whole.logits == model.logits &&
               whole.vocabulary == model.vocabulary;
       model.whole = std::make_shared<LanguageModel>(std::move(whole));
     }
   if (!fits)
-    return Status(
-        Code::Plan,
-        fmt::format("step '{}' reads more than tokens, or '{}.window' "
-                    "others",
-                    name, name));
+    return Status(Code::Plan,
+                  fmt::format("step '{}' reads more than tokens, or '{}{}' "
+                              "others",
+                              name, name, windowSuffix));
   return model;
 }
 
@@ -341,7 +353,7 @@ Expected<LanguageModel> dlrt::findLanguageModel(const Session &session,
   std::string list;
   for (uint32_t step : session.generationSteps()) {
     std::string known = displayName(*session.plan().steps[step]);
-    if (known.ends_with(".window")) // another's
+    if (known.ends_with(windowSuffix)) // another's
       continue;
     if (known == name)
       return wholeModel(session, step);

@@ -416,9 +416,9 @@ Status Session::beginStates(std::vector<std::string> &warnings) {
   if (!files)
     return files.takeError();
   // (What is computed is made of what others would begin with.)
-  bool draws = hasComputedStates();
+  bool needsAll = hasComputedStates();
   DLRT_TRY(drawInitialValues([&](const fb::StateT &state) {
-    return !draws && (*files)->have(state.name);
+    return !needsAll && (*files)->have(state.name);
   }));
   DLRT_TRY(computeInitialValues());
   return (*files)->load(*machine, warnings);
@@ -428,10 +428,11 @@ Status Session::awaitCheckpoint() { return drawInitialValues(isKept); }
 
 Status Session::drawInitialValues(const IsGiven &isGiven) {
   std::vector<uint8_t> bytes;
+  bool hasZeros = machine->beginsAtZero() && !std::exchange(hasBegun, true);
   for (uint32_t rank = 0; rank < machine->ranks(); ++rank) {
     const fb::PlanT &own = loaded.of(rank);
     for (const auto &state : own.states) {
-      bool isThere = machine->beginsAtZero() && beginsAsZeros(*state);
+      bool isThere = hasZeros && beginsAsZeros(*state);
       if (isThere || isGiven(*state))
         continue;
       bytes.resize(own.buffers[state->buffer]->bytes);

@@ -127,7 +127,7 @@ public:
   /// Of what comes from here on; initial values stay as they are.
   void setSeed(uint64_t seed) { settings.seed = seed; }
 
-  // Before anything has run, one of these:
+  // One of these before anything runs:
   /// All states begin with their initial values,
   Status initialiseStates();
   /// or with those of the weight files that the options name, if they do,
@@ -180,6 +180,7 @@ private:
   std::vector<OpenFiles> openFiles; ///< which several steps may read
   std::vector<std::string> notes;
   std::vector<double> settingValues; ///< by position in the plan
+  bool hasBegun = false;             ///< states have been written
 };
 
 /// The name users know a step by: "test" of the step "eval.test".

@@ -1,4 +1,4 @@
-"""dlrun generate: each new token follows from what p.predict() makes of the window of all tokens before it."""
+"""dlrun generate: each new token is what p.predict() of the same function finds likeliest behind the window of all before it."""
 
 import json
 import os
@@ -23,7 +23,7 @@ struct Net : nn::Module {
   nn::Conv1d conv{32, 32, 3};
   dl::Buffer tril{dl::tril(dl::ones({40, 40}))};
   nn::Parameter learned{dl::zeros({1, 40, 32})}, pairs{dl::zeros({%(length)d * %(length)d, 4})};
-  nn::Embedding distance{47, 4};
+  nn::Embedding distance{47, 4}, differences{63, 32};
 
   // Rotary positions, as in LLaMA (Su et al., "RoFormer", 2021).
   static dl::Tensor rotate(dl::Tensor x) {
@@ -33,7 +33,7 @@ struct Net : nn::Module {
     auto [a, b] = x.chunk<2>(2, -1);
     return dl::cat({a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()}, -1);
   }
-  dl::Tensor mix(dl::Tensor x) {
+  dl::Tensor mix(dl::Tensor x, dl::Tensor ids) {
     auto heads = [](dl::Tensor t, dl::i64 count = 4) { return t.unflatten(-1, {count, -1}).transpose(1, 2); };
     dl::i64 length = x.size(1);
     auto unseen = dl::arange(length).unsqueeze(1).lt(dl::arange(length));
@@ -43,7 +43,7 @@ struct Net : nn::Module {
   dl::Tensor forward(dl::Tensor tokens) {
     auto x = wte(tokens) + %(places)s;
     for (int layer = 0; layer < 2; ++layer) {
-      x = x + proj(mix(ln(x)));
+      x = x + proj(mix(ln(x), tokens));
       x = x + down(F::gelu(up(ln(x))));
     }
     return head(ln(x));
@@ -94,6 +94,9 @@ MIXES = {
                  "return F::scaled_dot_product_attention(heads(q), heads(k), heads(v), {.attn_mask = bias})" + MERGED + ";",
     "pairs": "auto bias = pairs.view({length, length, 4}).permute({2, 0, 1}).masked_fill(unseen, -dl::inf);"
              "return F::scaled_dot_product_attention(heads(q), heads(k), heads(v), {.attn_mask = bias})" + MERGED + ";",
+    # A bias for each pair of tokens: integers are kept, too, which are indices.
+    "tokens": "auto bias = q.matmul(differences.weight.t()).gather(-1, ids.unsqueeze(2) - ids.unsqueeze(1) + 31);"
+              "return (q.matmul(k.transpose(-2, -1)) / 6.0 + bias).masked_fill(unseen, -dl::inf).softmax(-1).matmul(v);",
     "linear": "auto seen = unseen.logical_not().to(x.dtype());"  # attention without a softmax, a sum over all earlier ones
               "return (q.matmul(k.transpose(-2, -1)) * seen).matmul(v) / 50.0;",
 }

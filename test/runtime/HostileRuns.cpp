@@ -195,8 +195,7 @@ Status use(LoadedPlan loaded, Progress &progress) {
     return opened.takeError();
   Session &session = **opened;
   std::vector<std::string> warnings;
-  DLRT_TRY(session.initialiseStates());
-  DLRT_TRY(session.loadInitialWeights(warnings));
+  DLRT_TRY(session.beginStates(warnings));
   auto steps = session.trainingSteps();
   CheckpointFacts facts;
   if (!steps.empty())

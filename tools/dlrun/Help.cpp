@@ -62,7 +62,8 @@ folder of a run stands for its plan and its newest checkpoint.
 )"},
     {Command::Generate, R"(dlrun generate PLAN|FOLDER --init W [options]
 Goes on with a text by what p.generate() of the model says. A token at a time is drawn;
-the same seed draws the same. When the model's window is full, it goes on without its first quarter.
+the same seed draws the same. When the model's window is full, it goes on without its first quarter,
+where dlcc has found caches; else with its last tokens.
 Where tokens are bytes they are written as text, else as numbers. The folder of a run
 stands for its plan and its newest checkpoint.
 

@@ -132,8 +132,9 @@ private:
       if (std::strlen(o.name) > 1)
         names.push_back(o.name);
     std::string near = nearest(name, names);
-    return usage("unknown option" +
-                 (near.empty() ? "" : "; did you mean '--" + near + "'?"));
+    return usage(
+        "unknown option" +
+        (near.empty() ? "" : "; did you mean '" + dashed(near) + "'?"));
   }
 
   Status checkTogether() const {
@@ -160,7 +161,7 @@ private:
       for (const OptionInfo *option : used)
         if (std::string_view(option->name) == "keep" ||
             std::string_view(option->name) == "resume")
-          return usage(fmt::format("--{} goes with --out", option->name));
+          return usage(fmt::format("{} goes with --out", dashed(option->name)));
     if (options.init.empty() &&
         (options.initPartial || !options.initMaps.empty()))
       return usage("--init-map and --init-partial go with --init");
