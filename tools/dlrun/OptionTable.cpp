@@ -12,10 +12,6 @@
 using namespace dlrun;
 using namespace dlrt;
 
-static Status usage(std::string message) {
-  return {Code::Usage, std::move(message)};
-}
-
 static Status notYet(std::string_view what) {
   return {Code::Unavailable, fmt::format("{}: not in this version", what)};
 }

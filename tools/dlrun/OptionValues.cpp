@@ -11,6 +11,10 @@
 using namespace dlrun;
 using namespace dlrt;
 
+Status dlrun::usage(std::string message) {
+  return {Code::Usage, std::move(message)};
+}
+
 Status dlrun::setUnsigned(const std::string &value, uint64_t &out,
                           uint64_t least, uint64_t most) {
   auto number = parseUnsigned(value);

@@ -12,6 +12,9 @@
 
 namespace dlrun {
 
+/// What is wrong with a command line.
+dlrt::Status usage(std::string message);
+
 /// A whole number in the range, or an error that says so.
 dlrt::Status setUnsigned(const std::string &value, uint64_t &out,
                          uint64_t least, uint64_t most);

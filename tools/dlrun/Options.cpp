@@ -13,10 +13,6 @@
 using namespace dlrun;
 using namespace dlrt;
 
-static Status usage(std::string message) {
-  return {Code::Usage, std::move(message)};
-}
-
 namespace {
 
 /// The two that are mpirun's have one dash.
