@@ -61,6 +61,37 @@ TEST(Validator, Predictions) {
                 "takes tokens, and has no window");
   expectRefusal([](auto &p) { p.steps[1]->window = 3; },
                 "does not predict one item at a time");
+  // Of a row of three tokens, logits of three that follow.
+  auto generates = [](fb::PlanT &p, fb::DType tokens, uint64_t row,
+                      std::vector<uint64_t> logits) {
+    fb::StepT &step = *p.steps[1];
+    auto data = std::make_unique<fb::DatasetT>(*p.datasets[step.dataset]);
+    data->batch_size = 1;
+    data->components[0]->dtype = tokens;
+    data->components[0]->shape = {row};
+    step.dataset = static_cast<uint32_t>(p.datasets.size());
+    p.datasets.push_back(std::move(data));
+    step.predicts = true;
+    step.window = 3;
+    step.programs[0]->metrics.resize(1);
+    step.programs[0]->metrics[0]->shape = std::move(logits);
+  };
+  const char *others = "does not make logits of a window of tokens";
+  expectRefusal([&](auto &p) { generates(p, fb::DType::F32, 3, {1, 3, 9}); },
+                others);
+  expectRefusal([&](auto &p) { generates(p, fb::DType::U8, 2, {1, 3, 9}); },
+                others);
+  expectRefusal([&](auto &p) { generates(p, fb::DType::U8, 3, {1, 2, 9}); },
+                others);
+  expectRefusal([&](auto &p) { generates(p, fb::DType::U8, 3, {1, 3}); },
+                others);
+  expectRefusal([&](auto &p) { generates(p, fb::DType::U8, 3, {1, 3, 0}); },
+                others);
+  // Control: what is refused then is something else.
+  EXPECT_EQ(after([&](auto &p) {
+              generates(p, fb::DType::U8, 3, {1, 3, 9});
+            }).find(others),
+            std::string::npos);
 }
 
 TEST(Validator, States) {

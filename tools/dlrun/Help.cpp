@@ -62,10 +62,10 @@ folder of a run stands for its plan and its newest checkpoint.
 )"},
     {Command::Generate, R"(dlrun generate PLAN|FOLDER --init W [options]
 Goes on with a text by what p.generate() of the model says. A token at a time is drawn;
-the same seed draws the same. When the model's window is full, it goes on without its first quarter,
-where dlcc has found caches; else with its last tokens.
-Where tokens are bytes they are written as text, else as numbers. The folder of a run
-stands for its plan and its newest checkpoint.
+the same seed draws the same. When the model's window is full, it goes on without its
+first quarter where dlcc has found caches, else with the last tokens. What goes on with
+--text is written as text, with --tokens as numbers. The folder of a run stands for its
+plan and its newest checkpoint.
 
   dlrun generate gpt.plan --init gpt.safetensors --text "ROMEO:" --temperature 0.8
   dlrun generate runs/gpt2 --tokens 464,3290 --max-new-tokens 50 --top-k 50
