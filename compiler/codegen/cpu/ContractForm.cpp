@@ -205,6 +205,17 @@ static bool canPairOuterK(const ContractForm &form) {
          });
 }
 
+/// All rows use the window of a panel while it is in the first-level cache.
+static void pairOuterK(ContractForm &form) {
+  form.pairsOuterK = true;
+  constexpr int64_t panelBytes = 128; // of two vectors of f32
+  int64_t outer = form.extents[form.kDims.front()], inner = form.innerKCount();
+  int64_t depth =
+      std::max<int64_t>(2, kPairedWindowBytes / (panelBytes * inner));
+  int64_t blocks = llvm::divideCeil(outer, depth);
+  form.kBlock = inner * llvm::alignTo(llvm::divideCeil(outer, blocks), 2);
+}
+
 int64_t ContractForm::tapPanel() const {
   auto areRuns = [&](int64_t width) {
     for (int64_t l = 0; l < laneCount(); ++l)
@@ -357,7 +368,8 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
     cutDot(form, lanes);
     return form;
   }
-  form.pairsOuterK = canPairOuterK(form);
+  if (canPairOuterK(form))
+    pairOuterK(form);
   if (form.kDims.size() != 1)
     return form;
   if (isBestStreamed(form, lanes))

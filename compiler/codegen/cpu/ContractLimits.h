@@ -33,6 +33,9 @@ inline constexpr int64_t kMaxInnerK = 128;
 inline constexpr int64_t kMaxPairedK = 16384, kMinPairedLanes = 256;
 /// K of a block, at most, of which rows of taps become pairs beforehand.
 inline constexpr int64_t kMaxPairedBlock = 4096;
+/// What a k block then reads for a panel of its lanes, about, and uses for each
+/// block of rows: for the first-level cache, with the rows.
+inline constexpr int64_t kPairedWindowBytes = 18 << 10;
 /// Rows for which two rows of lanes are worth being joined to pairs on the way.
 inline constexpr int64_t kMinPairedRows = 8;
 /// Lanes of a tile, about, for which its rows are worth being packed.
@@ -64,5 +67,9 @@ inline constexpr int64_t kAhead = 16;
 /// Lanes that lie far apart are fetched a few k ahead only: many would share a
 /// set of the cache.
 inline constexpr int64_t kFarAhead = 4;
+/// From so many k on there is time to fetch what is stored behind them.
+inline constexpr int64_t kFetchingK = 256;
+/// Of a run of columns along k, so many elements: a row of an image, about.
+inline constexpr int64_t kColumnsAhead = 1024;
 
 } // namespace dl::cpu

@@ -203,8 +203,10 @@ static ContractScratch sumsOfTile(const ContractForm &form,
 ContractScratch LaneProduct::scratch(const ContractForm &form,
                                      const TiledKernel &kernel) const {
   int64_t stride = llvm::alignTo(form.tileLanes(kernel), kernel.lanes());
+  int64_t packed = pack ? form.kBlock * stride : 0;
+  // One vector more than needed: strides of a power of two share cache sets.
   ContractScratch scratch = sumsOfTile(form, kernel, form.tileRows(kernel),
-                                       stride, pack ? form.kBlock * stride : 0);
+                                       stride + kernel.lanes(), packed);
   if (form.pairsOuterK) {
     Reserve reserve(kernel);
     reserve(form.tileRows(kernel) * form.kCount() / 2);

@@ -260,7 +260,7 @@ void ContractStage::packTileRows() {
   emitLoop(b, b.getInt64(0), b.CreateSub(end, first), 1, [&](Value *row) {
     emitPack(b, element, inner, {form.extents[form.kDims.front()]},
              sidePointer(form.scalar, b.CreateAdd(first, row), b.getInt64(0)),
-             packedRow(row),
+             packedRow(row, b.getInt64(0)),
              {inner.lanes, e.kernel.lanes(), inner.lanes, true, true});
   });
 }
@@ -283,9 +283,12 @@ Value *ContractStage::rowEnd() const {
                                : b.getInt64(form.rows());
 }
 
-Value *ContractStage::packedRow(Value *relative) {
+/// From a k of the outermost dim on, an even one.
+Value *ContractStage::packedRow(Value *relative, Value *k) {
   Value *at = b.CreateAdd(b.CreateMul(relative, b.getInt64(form.kCount() / 2)),
                           firstPackedK());
+  at = b.CreateAdd(
+      at, b.CreateMul(b.CreateLShr(k, 1), b.getInt64(form.innerKCount())));
   return b.CreateGEP(element, scratchAt(scratch.rowsAt), at);
 }
 
@@ -445,7 +448,8 @@ void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
                     : sidePointer(form.lane, tileOrigin(form.rowDim), k);
   auto emitAt = [&](Value *relative, int64_t at, int64_t used, Value *pointer) {
     emitRows(form.packsPanels() ? packedPanel(used) : panelAt(at, used),
-             pointer, relative, rows, block.rows, k, part);
+             pointer, form.laneOffset(at + used) - form.laneOffset(at),
+             relative, rows, block.rows, k, part);
   };
   auto pointerAt = [&](Value *relative, Value *dynamic, int64_t at) {
     if (form.packsPanels())
@@ -470,11 +474,41 @@ void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
            pointerAt(b.getInt64(at), b.getInt64(0), at));
 }
 
+/// Of the next panel: each of so many blocks of rows fetches some of the rows
+/// of windows, both channels of a pair in each step.
+void ContractStage::fetchAhead(int64_t blocks, KPart &part) const {
+  part.ahead.rows = 1;
+  if (form.kDims.size() > 2) {
+    unsigned d = form.kDims[form.kDims.size() - 2];
+    part.ahead.rows = form.extents[d];
+    part.ahead.stride = form.lane.coefficients[d];
+  }
+  part.ahead.count = llvm::divideCeil(part.ahead.rows, blocks);
+}
+
+/// What this block fetches of the panel: at the last tap of a row, for that is
+/// where no panel before has read.
+Value *ContractStage::unreadWindow(Value *panel, Value *block,
+                                   const KPart &part) {
+  unsigned innermost = form.kDims.back();
+  int64_t lastTap =
+      (form.extents[innermost] - 1) * form.lane.coefficients[innermost];
+  Value *first = b.CreateBinaryIntrinsic(
+      llvm::Intrinsic::smin, b.CreateMul(block, b.getInt64(part.ahead.count)),
+      b.getInt64(part.ahead.rows - part.ahead.count));
+  return b.CreateGEP(element, b.CreateConstGEP1_64(element, panel, lastTap),
+                     b.CreateMul(first, b.getInt64(part.ahead.stride)));
+}
+
 /// The rows in blocks whose heights differ by at most one: no runt block.
 void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
-                             Value *relativeLane, int64_t rows,
-                             int64_t blockRows, Value *k, const KPart &part) {
+                             int64_t toNextPanel, Value *relativeLane,
+                             int64_t rows, int64_t blockRows, Value *k,
+                             const KPart &kPart) {
+  KPart part = kPart;
   int64_t blocks = (rows + blockRows - 1) / blockRows;
+  if (pairs && form.pairsOuterK && !form.packsPanels())
+    fetchAhead(blocks, part);
   int64_t low = rows / blocks, border = rows % blocks * (low + 1);
   unsigned lead = form.laneDims.front();
   int64_t inner = form.laneCount() / form.extents[lead];
@@ -490,10 +524,14 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
               b.getInt64(form.is<DotProduct>() ? e.kernel.lanes() : 1)));
       Value *rowPointer = part.rowsArePairs ? pairedRow(relative, part)
                           : pairs && form.pairsOuterK
-                              ? packedRow(relative)
+                              ? packedRow(relative, k)
                               : sidePointer(form.scalar, row, k);
       MicroArguments arguments = microArguments(rowPointer, lanePointer);
       arguments.row = row, arguments.lane = flat;
+      if (part.ahead.count)
+        arguments.ahead = unreadWindow(
+            b.CreateConstGEP1_64(element, lanePointer, toNextPanel),
+            b.CreateUDiv(relative, b.getInt64(height)), part);
       arguments.sums = b.CreateGEP(element, scratchAt(scratch.sumsAt), sumAt);
       arguments.call(b, microKernel(height, panel, part));
     });
@@ -521,6 +559,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
       add(part.last);
   add(part.clipped), add(part.packs), add(part.pairs), add(part.rowsArePairs);
   add(part.onlyFinishes), add(part.sumStride), add(panel.rounds);
+  add(part.ahead.count);
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

@@ -45,8 +45,10 @@ struct KPart {
   bool onlyFinishes = false;
   /// What a chunk fetches of the next panel: `count` times `lines` lines of
   /// cache, in elements `stride` apart; the next chunk goes on `step` further.
+  /// Of pairs of the outermost k each is a chunk; of windows with so many
+  /// `rows` it fetches all lines of `count`, for both k.
   struct {
-    int64_t count = 0, lines = 0, stride = 0, step = 0;
+    int64_t count = 0, lines = 0, stride = 0, step = 0, rows = 0;
   } ahead;
 };
 
@@ -84,14 +86,17 @@ private:
   void emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
                   llvm::Value *k, const KPart &part);
   void emitRows(const Panel &panel, llvm::Value *lanePointer,
-                llvm::Value *relativeLane, int64_t rows, int64_t blockRows,
-                llvm::Value *k, const KPart &part);
+                int64_t toNextPanel, llvm::Value *relativeLane, int64_t rows,
+                int64_t blockRows, llvm::Value *k, const KPart &part);
+  void fetchAhead(int64_t blocks, KPart &part) const;
+  llvm::Value *unreadWindow(llvm::Value *panel, llvm::Value *block,
+                            const KPart &part);
   int64_t panelPeriod(int64_t full, int64_t width) const;
   Panel panelAt(int64_t relative, int64_t lanes) const;
   Panel packedPanel(int64_t lanes) const;
   Panel rowPanel() const;
   void packTileRows();
-  llvm::Value *packedRow(llvm::Value *relative);
+  llvm::Value *packedRow(llvm::Value *relative, llvm::Value *k);
   llvm::Value *firstPackedK();
   llvm::Value *rowEnd() const;
   void pairRows(int64_t rows, llvm::ArrayRef<int64_t> extents, llvm::Value *k,

@@ -1,6 +1,7 @@
 // The dot form of a micro-kernel: vectors run along k, and the lanes of each
 // are summed at the end.
 
+#include "compiler/codegen/cpu/ContractLimits.h"
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
 
@@ -20,6 +21,8 @@ Values MicroKernel::accumulateDot(int64_t extent, Value *scalarAt,
     int64_t end = done + (extent - done) / step * step;
     sums = emitLoop(*b, b->getInt64(done), b->getInt64(end), step, sums,
                     [&](Value *k, ArrayRef<Value *> carried) {
+                      if (form.laneDims.size() > 1 && form.kDims.size() > 1)
+                        fetchColumns(advance(laneAt, 1, k), step);
                       Value *row = part.rowsArePairs ? b->CreateLShr(k, 1) : k;
                       return dotStep(advance(scalarAt, 1, row),
                                      advance(laneAt, 1, k), carried, along);
@@ -36,6 +39,22 @@ Values MicroKernel::accumulateDot(int64_t extent, Value *scalarAt,
     bits.push_back(b->getInt1(l < extent - done));
   return dotStep(advance(scalarAt, done), advance(laneAt, done), sums,
                  Along::Vector, llvm::ConstantVector::get(bits));
+}
+
+/// Of taps: other ones, and the next block of k, read what lies behind. Of
+/// columns that read the same one after the other the first to do so fetches.
+void MicroKernel::fetchColumns(Value *from, int64_t count) {
+  int64_t line = 64 * 8 / element->getScalarSizeInBits();
+  int64_t step = panel.kSteps[panel.kSteps.size() - 2];
+  for (int64_t offset : panel.offsets) {
+    bool isCovered = llvm::any_of(panel.offsets, [&](int64_t other) {
+      int64_t apart = other - offset;
+      return apart > 0 && apart <= kColumnsAhead && step != 0 &&
+             apart % step == 0;
+    });
+    for (int64_t l = 0; l < count && !isCovered; l += line)
+      emitFetch(*b, advance(from, offset + kColumnsAhead + l), 3);
+  }
 }
 
 Value *MicroKernel::loadAlong(Value *from, Along along, Value *mask) {

@@ -82,6 +82,9 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   element = vectorTy->getScalarType();
 
   Values sums = initialSums(arguments.sums);
+  if (part.last && form.is<LaneProduct>() && form.rowDim >= 0 &&
+      form.kCount() >= kFetchingK)
+    fetchResults();
   if (part.blocked)
     sums = accumulateBlocked(sums);
   else if (!part.onlyFinishes)
@@ -191,10 +194,24 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
   }
   return emitLoop(*b, b->getInt64(0), count, 1, state,
                   [&](Value *k, ArrayRef<Value *> carried) {
+                    if (form.pairsOuterK && next == 0)
+                      fetchWindow(advance(arguments.ahead, laneStep, k));
                     return accumulate(next + 1,
                                       advance(scalarAt, scalarStep, k),
                                       advance(laneAt, laneStep, k), carried);
                   });
+}
+
+/// What both k of a pair have of the next panel: see KPart::ahead.
+void MicroKernel::fetchWindow(Value *from) {
+  int64_t line = 64 * 8 / element->getScalarSizeInBits();
+  for (int64_t i = 0; i < part.ahead.count; ++i)
+    for (int64_t k : {0, 1})
+      for (int64_t l = 0; l < panel.lanes; l += line)
+        emitFetch(*b,
+                  advance(from, i * part.ahead.stride + k * panel.kSteps[0] +
+                                    panel.offsets[l]),
+                  3);
 }
 
 /// Two k of the outermost dim.
@@ -302,6 +319,15 @@ void MicroKernel::fetchResult(RegionEmitter &e, Value *below, int64_t lines) {
     for (int64_t l = 0; l < lines; ++l)
       emitFetch(*b, b->CreateConstGEP1_64(type, row, l * line), 2);
   }
+}
+
+/// Of all rows of this call.
+void MicroKernel::fetchResults() {
+  RegionEmitter e(kernel, payloads, *b, arguments.bindings, constants(),
+                  arguments.scratch);
+  int64_t line = 64 * 8 / element->getScalarSizeInBits();
+  for (int64_t r = 0; r < rows; ++r)
+    fetchResult(e, b->getInt64(r), llvm::divideCeil(panel.lanes, line));
 }
 
 /// The one k loop in chunks: see KPart::blocked.

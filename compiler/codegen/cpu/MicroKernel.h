@@ -39,6 +39,7 @@ private:
   Values accumulateFetching(llvm::Value *scalarAt, llvm::Value *laneAt,
                             llvm::ArrayRef<llvm::Value *> state);
   Values accumulateBlocked(llvm::ArrayRef<llvm::Value *> state);
+  void fetchWindow(llvm::Value *from);
   Values loadPanel(llvm::Value *from);
   Values loadPairs(llvm::Value *from, bool isWhole);
   llvm::Value *multiplyAdd(llvm::Value *row, llvm::Value *lanes,
@@ -52,11 +53,13 @@ private:
   llvm::Value *opaqueCopy(llvm::Value *pointer);
   llvm::SmallVector<mlir::Value> valuesAtResult() const;
   void fetchResult(RegionEmitter &e, llvm::Value *below, int64_t lines);
+  void fetchResults();
   Values accumulateDot(int64_t extent, llvm::Value *scalarAt,
                        llvm::Value *laneAt,
                        llvm::ArrayRef<llvm::Value *> state);
   Values multiplyBoth(llvm::Value *scalarAt, llvm::Value *laneAt,
                       llvm::ArrayRef<llvm::Value *> state);
+  void fetchColumns(llvm::Value *from, int64_t count);
   enum class Along { Vector, PairOfVectors };
   llvm::Value *loadAlong(llvm::Value *from, Along along, llvm::Value *mask);
   Values dotStep(llvm::Value *scalarAt, llvm::Value *laneAt,

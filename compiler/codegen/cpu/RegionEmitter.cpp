@@ -194,13 +194,25 @@ Value *RegionEmitter::elementPointer(mlir::Value placed, Value *offset) {
                                  : llvm::GEPNoWrapFlags::inBounds());
 }
 
+/// Wherever the guard is, too: a channel's number of what is padded.
+bool RegionEmitter::isInMemory(mlir::Value placed, AffineExpr at) const {
+  if (kernel.isInScratch(placed))
+    return false;
+  int64_t last = 0;
+  for (auto [extent, stride] :
+       llvm::zip(kernel.shapeOf(placed), kernel.strides(placed)))
+    last += (extent - 1) * stride;
+  auto [lo, hi] = scope.range(at);
+  return lo >= 0 && hi <= last;
+}
+
 Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
   llvm::Type *element = memoryType(placed);
   auto *type = llvm::FixedVectorType::get(element, kernel.lanes());
   llvm::Align align(element->getScalarSizeInBits() / 8);
   Value *zero = llvm::Constant::getNullValue(type);
   std::optional<int64_t> stride = scope.laneStride(at);
-  if (stride == 0 && !guard) {
+  if (stride == 0 && (!guard || isInMemory(placed, at))) {
     Value *scalar =
         withAlias(builder.CreateAlignedLoad(
                       element, elementPointer(placed, scope.scalar(at)), align),

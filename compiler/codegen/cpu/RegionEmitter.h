@@ -104,6 +104,7 @@ private:
   llvm::Value *invariantLoad(llvm::Type *type, llvm::Value *from);
   /// Makes all as wide as the widest; returns that width.
   unsigned unifyWidths(llvm::MutableArrayRef<llvm::Value *> contents);
+  bool isInMemory(mlir::Value placed, mlir::AffineExpr at) const;
   llvm::Value *loadVector(mlir::Value placed, mlir::AffineExpr at);
   llvm::Value *interleave(llvm::Value *x, llvm::Value *y, unsigned half);
   llvm::Value *activeMask();

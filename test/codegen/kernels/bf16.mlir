@@ -338,3 +338,21 @@ graph.step @few_images(%x: tensor<3x8x11x9xbf16>, %w: tensor<16x8x3x3xbf16>, %dy
   %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<3x8x11x9xf32>, tensor<3x16x11x9xf32>) -> tensor<16x8x3x3xf32>
   graph.return %y, %dx, %dw : tensor<3x16x11x9xf32>, tensor<3x8x11x9xf32>, tensor<16x8x3x3xf32>
 }
+// A gradient of many rows and lanes, which are packed: pairs are of rows of images, in two blocks.
+graph.step @images_packed(%x: tensor<16x64x4x4xbf16>, %dy: tensor<16x128x4x4xbf16>) -> tensor<128x64x3x3xf32> {
+  %wx = graph.cast %x {to = f32} : (tensor<16x64x4x4xbf16>) -> tensor<16x64x4x4xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<16x128x4x4xbf16>) -> tensor<16x128x4x4xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<16x64x4x4xf32>, tensor<16x128x4x4xf32>) -> tensor<128x64x3x3xf32>
+  graph.return %dw : tensor<128x64x3x3xf32>
+}
+// Channels in two blocks of unequal size, of images that are half of a vector.
+graph.step @channels_in_blocks(%x: tensor<40x18x5x4xbf16>, %w: tensor<23x18x3x3xbf16>, %dy: tensor<40x22x5x4xbf16>, %v: tensor<22x19x3x3xbf16>)
+    -> (tensor<40x23x5x4xf32>, tensor<40x19x5x4xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<40x18x5x4xbf16>) -> tensor<40x18x5x4xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<23x18x3x3xbf16>) -> tensor<23x18x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<40x22x5x4xbf16>) -> tensor<40x22x5x4xf32>
+  %wv = graph.cast %v {to = f32} : (tensor<22x19x3x3xbf16>) -> tensor<22x19x3x3xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<40x18x5x4xf32>, tensor<23x18x3x3xf32>) -> tensor<40x23x5x4xf32>
+  %dx = graph.conv2d_input_grad %wd, %wv {input_shape = array<i64: 40, 19, 5, 4>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<40x22x5x4xf32>, tensor<22x19x3x3xf32>) -> tensor<40x19x5x4xf32>
+  graph.return %y, %dx : tensor<40x23x5x4xf32>, tensor<40x19x5x4xf32>
+}
