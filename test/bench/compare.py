@@ -5,7 +5,7 @@
 
 steps   whole training steps: PyTorch eager, torch.compile, both with channels_last, jax.jit, dlrun bench. After the timed
         steps all start again from the same weights and batch, without dropout, and must agree on the loss after 20
-        steps. Models in bf16 are torch.autocast's there, and `of peak` is of f32's peak. The peak resident memory of each stands in a table of its own.
+        steps, of ResNet-18 after 3. Models in bf16 are torch.autocast's there, and `of peak` is of f32's peak. The peak resident memory of each stands in a table of its own.
 matmul  torch.mm against a product of two states in a plan, in the order and layout that the step has them, in 5 x ROUNDS
         rounds. Whoever shares a core takes up to a third of such loops, for seconds: `ratio` is the median of the rounds'
         ratios.
@@ -32,12 +32,13 @@ from numpy_twin import safetensors
 from peer import Peer, script
 
 STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64), ("transformer-256", 8), ("transformer-1024", 2),
-         ("transformer-1024-checkpoint", 2), ("convnet-bf16", 64), ("mlp-bf16", 64), ("transformer-256-bf16", 8)]
+         ("transformer-1024-checkpoint", 2), ("resnet18", 32), ("convnet-bf16", 64), ("mlp-bf16", 64), ("transformer-256-bf16", 8),
+         ("resnet18-bf16", 32)]
 SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784", "64x64x128", "2048x1152x384", "2048x384x1536", "100x65x37",
           "2048x1536x384", "2048x65x384", "2048x1024x256", "32x1024x256", "16384x64x576", "1024x512x4608"]
 MODES = {"eager": "PyTorch eager", "channels_last": "channels_last", "compile": "torch.compile",
          "compile_channels_last": "compile, channels_last", "jit": "jax.jit"}
-LOSS_STEPS, JOB_ROUNDS = 20, 3
+JOB_ROUNDS = 3
 
 
 def length_of(model):
@@ -50,14 +51,23 @@ def depth_of(model):
     return 6 if model.endswith("-checkpoint") else 2
 
 
+def has_dropout(model):
+    return model.startswith(("convnet", "mlp"))
+
+
+def loss_steps(model):
+    """Batch statistics make of last bits more at each step."""
+    return 3 if model.startswith("resnet18") else 20
+
+
 def tolerance_of(model):
     """Relative, of losses. bf16 rounds by up to 2^-8, at other places than autocast does."""
     return 2**-8 if model.endswith("-bf16") else 1e-4
 
 
 def draw(folder, model):
-    """Weights for everybody; those of a transformer are its plan's."""
-    if length_of(model):
+    """Weights for everybody; those of a transformer and of ResNet-18 are its plan's."""
+    if not has_dropout(model):
         machine.dltools.dlrun("plain.plan", "--steps", 0, "-q", "--save-final", "weights.safetensors", cwd=folder)
         np.savez(os.path.join(folder, "weights.npz"), **safetensors.load(os.path.join(folder, "weights.safetensors")))
         return
@@ -75,7 +85,8 @@ def draw(folder, model):
 
 def our_plans(folder, model, batch):
     random, length = np.random.default_rng(2), length_of(model)
-    x = np.eye(65)[random.integers(0, 65, (batch, length))] if length else random.standard_normal((batch, 1, 28, 28))
+    image = (3, 32, 32) if model.startswith("resnet18") else (1, 28, 28)
+    x = np.eye(65)[random.integers(0, 65, (batch, length))] if length else random.standard_normal((batch, *image))
     np.save(os.path.join(folder, "x.npy"), x.astype(np.float32))
     np.save(os.path.join(folder, "y.npy"), random.integers(0, 65, (batch, length)) if length else random.integers(0, 10, batch))
     source = os.path.join(machine.HERE, "models", model.split("-")[0] + ".dl")
@@ -87,25 +98,37 @@ def our_plans(folder, model, batch):
     started = time.perf_counter()
     machine.dltools.dlcc(source, *settings, "-o", "ours.plan", cwd=folder)
     compile_s = time.perf_counter() - started
-    plain = [] if length else ["-D", "dropout=0"]
+    plain = ["-D", "dropout=0"] if has_dropout(model) else []
     machine.dltools.dlcc(source, *settings, *plain, "-o", "plain.plan", cwd=folder)
     return compile_s
 
 
-def our_loss(folder, threads):
-    command = [machine.dltools.DLRUN, "plain.plan", "--init", "weights.safetensors", "--data", ".", "--epochs", LOSS_STEPS,
+def our_loss(folder, model, threads):
+    command = [machine.dltools.DLRUN, "plain.plan", "--init", "weights.safetensors", "--data", ".", "--epochs", loss_steps(model),
                "--threads", threads, "--json"]
     events = map(json.loads, machine.dltools.run(*machine.pinned(command, threads), cwd=folder).splitlines())
     return [e["loss"] for e in events if e["event"] == "step"][-1]
 
 
 def check_losses(row, folder, peers):
-    row["losses"] = {"ours": our_loss(folder, row["threads"])}
+    row["losses"] = {"ours": our_loss(folder, row["model"], row["threads"])}
     for peer in peers:
-        row["losses"][peer.name] = peer.ask(f"loss {LOSS_STEPS}")["loss"]
+        row["losses"][peer.name] = peer.ask(f"loss {loss_steps(row['model'])}")["loss"]
     values = list(row["losses"].values())
     if not max(values) - min(values) <= tolerance_of(row["model"]) * max(values):
         raise SystemExit(f"the contenders disagree: {row['losses']}")
+
+
+def resnet18_layers():
+    """Multiplications of each convolution and of the last layer, for an image of 32 x 32."""
+    layers, channels, side = [32 * 32 * 64 * 27], 64, 32
+    for width in (64, 128, 256, 512):
+        side //= 1 if width == 64 else 2
+        layers += [side**2 * width * 9 * channels, *[side**2 * width * 9 * width] * 3]
+        if width != channels:
+            layers.append(side**2 * width * channels)
+        channels = width
+    return [*layers, 512 * 10]
 
 
 def step_flops(model, batch):
@@ -116,15 +139,15 @@ def step_flops(model, batch):
         layers = depth * (12 * width * width + 2 * width * (length + 1) / 2) + 2 * vocabulary * width
         return 2 * batch * length * (3 * layers - vocabulary * width)
     layers = {"convnet": [24 * 24 * 10 * 25, 8 * 8 * 20 * 250, 320 * 50, 50 * 10],
-              "mlp": [784 * 128, 128 * 64, 64 * 10]}[model.split("-")[0]]
+              "mlp": [784 * 128, 128 * 64, 64 * 10], "resnet18": resnet18_layers()}[model.split("-")[0]]
     return 2 * batch * (3 * sum(layers) - layers[0])
 
 
 def compare_step(folder, model, batch, threads, rounds, seconds, peak):
     row = {"model": model, "batch": batch, "threads": threads, "compile_s": our_plans(folder, model, batch)}
     draw(folder, model)
-    modes = [mode for mode in MODES if model.startswith("convnet") or not mode.endswith("channels_last")]
-    if length_of(model) or model.endswith("-bf16"):
+    modes = [mode for mode in MODES if model.startswith(("convnet", "resnet18")) or not mode.endswith("channels_last")]
+    if not has_dropout(model) or model.endswith("-bf16"):
         modes.remove("jit")  # jax_peer.py has none
     scripts = {"jit": "jax_peer.py"}
     peers = Peer.present([Peer(mode, threads, script(scripts.get(mode, "torch_peer.py"), model, batch, threads, mode, folder))

@@ -42,13 +42,15 @@ class MLP(nn.Module):
 
 def training(name, x, dropout):
     """A network, its loss and its optimizer's maker."""
-    if not name.startswith(("transformer", "gpt2")):
+    if name.startswith(("convnet", "mlp")):
         return ({"convnet": ConvNet, "mlp": MLP}[name.split("-")[0]](dropout), F.nll_loss,
                 lambda weights: torch.optim.SGD(weights, lr=0.001, momentum=0.9, fused=True))
     sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "gpu", "peers"))
     from networks import make  # pylint: disable=import-outside-toplevel  # it takes the networks above from here
     if name.startswith("gpt2"):
         return make("gpt2.dl", {}, 0.0)
+    if name.startswith("resnet18"):
+        return make("resnet18.dl", {"width": 64}, 0.0)
     again = name.endswith("-checkpoint")
     model, *rest = make("transformer.dl", {"width": 384, "heads": 6, "length": x.shape[1], "depth": 6 if again else 2}, 0.0)
     if again:
