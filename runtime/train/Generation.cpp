@@ -247,57 +247,6 @@ Status checkPrompt(Session &session, const LanguageModel &model,
 
 } // namespace
 
-/// The likeliest ones, and what equals the last of them.
-static void keepTopK(std::vector<uint64_t> &tokens,
-                     std::span<const double> logits, uint64_t k) {
-  if (k == 0 || k >= tokens.size())
-    return;
-  std::vector<double> sorted;
-  sorted.reserve(tokens.size());
-  for (uint64_t token : tokens)
-    sorted.push_back(logits[token]);
-  auto last = sorted.begin() + ptrdiff_t(k - 1);
-  std::nth_element(sorted.begin(), last, sorted.end(), std::greater<>());
-  double least = *last;
-  std::erase_if(tokens, [&](uint64_t token) { return logits[token] < least; });
-}
-
-Expected<uint64_t> dlrt::drawToken(std::span<const double> logits,
-                                   const Sampling &sampling, double at) {
-  std::vector<uint64_t> tokens;
-  tokens.reserve(logits.size());
-  for (uint64_t token = 0; token < logits.size(); ++token) {
-    if (std::isnan(logits[token]) || logits[token] == HUGE_VAL)
-      return Status(Code::Training, fmt::format("the logit of token {} is {}",
-                                                token, logits[token]));
-    if (std::isfinite(logits[token]))
-      tokens.push_back(token);
-  }
-  if (tokens.empty())
-    return Status(Code::Training, "all logits are -inf");
-  uint64_t likeliest = *std::ranges::max_element(
-      tokens, {}, [&](uint64_t token) { return logits[token]; });
-  if (sampling.temperature == 0)
-    return likeliest;
-  keepTopK(tokens, logits, sampling.topK);
-  if (sampling.topP < 1)
-    std::ranges::sort(tokens, [&](uint64_t a, uint64_t b) {
-      return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
-    });
-  std::vector<double> sums(tokens.size()); // of chances
-  double sum = 0;
-  for (size_t i = 0; i < tokens.size(); ++i)
-    sums[i] = sum += std::exp((logits[tokens[i]] - logits[likeliest]) /
-                              sampling.temperature);
-  if (sampling.topP < 1) {
-    auto last = std::ranges::lower_bound(sums, sampling.topP * sum);
-    sums.resize(std::min<size_t>(sums.size(), last - sums.begin() + 1));
-    sum = sums.back();
-  }
-  size_t drawn = std::ranges::upper_bound(sums, at * sum) - sums.begin();
-  return tokens[std::min(drawn, sums.size() - 1)];
-}
-
 static LanguageModel languageModel(const Session &session, uint32_t number) {
   const fb::StepT &step = *session.plan().steps[number];
   const fb::InputComponentT &tokens =
@@ -374,6 +323,15 @@ Expected<LanguageModel> dlrt::findLanguageModel(const Session &session,
   return wholeModel(session, steps[0]);
 }
 
+/// What is new of the text ends with one of them.
+static bool isStop(std::span<const uint64_t> written,
+                   const std::vector<std::vector<uint64_t>> &stops) {
+  return std::ranges::any_of(stops, [&](const std::vector<uint64_t> &stop) {
+    return written.size() >= stop.size() &&
+           std::ranges::equal(written.last(stop.size()), stop);
+  });
+}
+
 Expected<Generation>
 dlrt::generate(Session &session, const LanguageModel &model,
                const GenerationOptions &options,
@@ -384,17 +342,21 @@ dlrt::generate(Session &session, const LanguageModel &model,
   Reader reader(session, model);
   Generation result;
   for (uint64_t s = 0; s < options.samples && result.complete; ++s) {
-    Tokens &text = result.samples.emplace_back(options.prompt);
-    for (uint64_t i = 0; i < options.newTokens && result.complete; ++i) {
+    Generation::Sample &sample = result.samples.emplace_back();
+    Tokens &text = sample.tokens = options.prompt;
+    for (uint64_t i = 0;
+         i < options.newTokens && result.complete && !sample.stopped; ++i) {
       auto logits = reader.next(text);
       if (!logits)
         return logits.takeError().within(name);
-      auto token = drawToken(*logits, options.sampling,
+      auto token = drawToken(*logits, options.sampling, text,
                              uniform(session.options().seed, s, text.size()));
       if (!token)
         return token.takeError().within(name);
       text.push_back(*token);
       result.complete = sees(s, *token);
+      sample.stopped =
+          isStop(std::span(text).subspan(options.prompt.size()), options.stops);
     }
   }
   return result;

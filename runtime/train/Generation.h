@@ -3,31 +3,17 @@
 #define DLRT_TRAIN_GENERATION_H
 
 #include "runtime/base/Status.h"
+#include "runtime/train/Sampling.h"
 #include "runtime/train/Session.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace dlrt {
-
-/// How a token is drawn from logits: they are divided by `temperature`, then
-/// what is unlikely is left out, then one is drawn by softmax.
-struct Sampling {
-  double temperature = 1; ///< 0: the likeliest, of equal ones the first
-  uint64_t topK = 0; ///< as many likeliest ones, and what equals them; 0: all
-  /// The least number of likeliest ones that have this share together (Holtzman
-  /// et al., "The Curious Case of Neural Text Degeneration", 2020).
-  double topP = 1;
-};
-
-/// `at` in [0, 1) draws. A logit of -inf has no chance; NaN and inf are errors.
-Expected<uint64_t> drawToken(std::span<const double> logits,
-                             const Sampling &sampling, double at);
 
 /// What p.generate() of a model has become: a step that makes logits of tokens.
 struct LanguageModel {
@@ -57,11 +43,17 @@ Expected<LanguageModel> findLanguageModel(const Session &session,
 struct GenerationOptions {
   std::vector<uint64_t> prompt; ///< at least one token
   uint64_t newTokens = 200, samples = 1;
+  /// A sample ends behind the first of these that it writes as a whole.
+  std::vector<std::vector<uint64_t>> stops;
   Sampling sampling;
 };
 
 struct Generation {
-  std::vector<std::vector<uint64_t>> samples; ///< with the prompt
+  struct Sample {
+    std::vector<uint64_t> tokens; ///< with the prompt
+    bool stopped = false;         ///< behind one of `stops`
+  };
+  std::vector<Sample> samples;
   bool complete = true;
 };
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import unittest
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 import dltools
 from . import support
 
-USAGE, UNAVAILABLE = 2, 3
+USAGE, UNAVAILABLE, IO = 2, 3, 4
 LENGTH, VOCABULARY = 24, 32
 
 # %(mix)s makes x, which is [B, L, 32], of itself.
@@ -270,7 +271,37 @@ class Generate(support.ToolTest):
         greedy = self.tokens(*options, "--temperature", 0)
         self.assertEqual(self.tokens(*options, "--top-k", 1, "--seed", 7), greedy)
         self.assertEqual(self.tokens(*options, "--top-p", 1e-9, "--seed", 7), greedy)
+        self.assertEqual(self.tokens(*options, "--min-p", 1, "--seed", 7), greedy)
         self.assertNotEqual(three[:1], greedy)
+
+    def test_repetition_is_penalized(self):
+        self.compiled(CAUSAL)
+        (tokens,) = self.tokens("--tokens", "5,17,2", "--temperature", 0, "--repetition-penalty", 3, "--max-new-tokens", LENGTH - 3)
+        logits = self.logits(tokens).astype(float)
+        for size in range(3, LENGTH):
+            row, written = logits[size - 1], tokens[:size]
+            row[written] = np.where(row[written] > 0, row[written] / 3, row[written] * 3)
+            self.assertEqual(tokens[size], row.argmax(), size)
+        self.assertNotEqual([tokens], self.tokens("--tokens", "5,17,2", "--temperature", 0, "--max-new-tokens", LENGTH - 3))
+
+    def ends(self, *options):
+        events = map(json.loads, self.dlrun("generate", "m.plan", "--init", "w.safetensors", *options, "--json").splitlines())
+        return [(event["tokens"], event["finish_reason"]) for event in events if event["event"] == "sample"]
+
+    def test_stops(self):
+        self.compiled(CAUSAL)
+        options = ["--tokens", "5,17,2", "--temperature", 0, "--max-new-tokens", 40]
+        ((whole, reason),) = self.ends(*options)
+        self.assertEqual((len(whole), reason), (43, "length"))
+        for stops in [whole[20]], [17, whole[15], whole[25]], [17, 5]:  # 17 and 5 are in the prompt, which is no end
+            size = next((i + 1 for i in range(3, 43) if whole[i] in stops), 43)
+            reason = "stop" if whole[size - 1] in stops else "length"
+            self.assertEqual(self.ends(*options, "--stop-tokens", ",".join(map(str, stops))), [(whole[:size], reason)])
+        drawn = self.ends("--tokens", "5", "--samples", 8, "--temperature", 9, "--stop-tokens", "1,2,3,4,5,6,7,8")
+        self.assertEqual({reason for _, reason in drawn}, {"stop"})
+        self.assertGreater(len({len(tokens) for tokens, _ in drawn}), 1)
+        self.fails(USAGE, "--stop: here tokens are numbers; --stop-tokens", "--tokens", "1", "--stop", "a")
+        self.fails(USAGE, "--stop-tokens: token 32: the model knows 0 to 31", "--tokens", "1", "--stop-tokens", "3,32")
 
     def test_draws_follow_the_logits(self):
         """Of 400 first tokens each has about its chance."""
@@ -297,6 +328,19 @@ class Generate(support.ToolTest):
         self.assertTrue(first.startswith("to") and second.startswith("to"))
         event = json.loads(self.dlrun("generate", "run", "--text", "to", "--json", "--max-new-tokens", 4).splitlines()[0])
         self.assertEqual(event["text"].encode(), bytes(event["tokens"]))
+        self.check_ends_of_text("run", "--temperature", 0, "-q")
+
+    def check_ends_of_text(self, run, *options):
+        options = ["--max-new-tokens", 12, *options]
+        text = ["generate", run, "--text", "to be ", *options]
+        self.assertEqual(self.dlrun(*text, "--stop", "or", "--stop", "not"), "to be or\n")
+        self.assertEqual(self.dlrun(*text, "--stop", "not", "--stop-tokens", ord("r")), "to be or\n")
+        self.assertEqual(self.dlrun(*text, "--stop", "e or"), self.dlrun(*text))  # of which a part is the prompt's
+        self.write("prompt.txt", "to be ")
+        self.assertEqual(self.dlrun("generate", run, "--text-file", "prompt.txt", *options), self.dlrun(*text))
+        said = subprocess.run([dltools.DLRUN, "generate", self.path(run), "--text-file", "-", *map(str, options)], input="to be ",
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(said.stdout, self.dlrun(*text))
 
     def test_numbers(self):
         """Tokens of 16 bits, and a vocabulary that is no text's."""
@@ -314,7 +358,13 @@ class Generate(support.ToolTest):
 
     def test_what_is_refused(self):
         self.compiled(CAUSAL)
-        self.fails(USAGE, "--text and --tokens: give one of them", "--text", "a", "--tokens", "3")
+        self.fails(USAGE, "--text, --text-file and --tokens: give one of them", "--text", "a", "--tokens", "3")
+        self.write("empty.txt", "")
+        self.fails(USAGE, "--text-file empty.txt: it is empty", "--text-file", "empty.txt")
+        self.fails(IO, "none.txt", "--text-file", "none.txt")
+        self.fails(USAGE, "--stop: at least one byte is wanted", "--text", "a", "--stop", "")
+        self.fails(USAGE, "--min-p: '2' is not a share", "--min-p", "2")
+        self.fails(USAGE, "--repetition-penalty: '0' is not a number above 0", "--repetition-penalty", "0")
         self.fails(USAGE, "token 97 of the prompt: the model knows 0 to 31", "--text", "a")
         self.fails(USAGE, "--temperature: '-1' is not a number from 0 on", "--temperature", "-1")
         self.fails(USAGE, "--top-p: '0' is not a share", "--top-p", "0")

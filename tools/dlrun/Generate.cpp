@@ -1,3 +1,4 @@
+#include "runtime/base/MappedFile.h"
 #include "runtime/base/Numbers.h"
 #include "runtime/train/Generation.h"
 #include "tools/dlrun/Commands.h"
@@ -10,7 +11,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <unistd.h>
 
 using namespace dlrun;
 using namespace dlrt;
@@ -18,27 +22,80 @@ using namespace dlrt;
 /// Between samples, as nanoGPT's.
 static constexpr char separator[] = "---------------\n";
 
+static std::vector<uint64_t> bytesOf(std::string_view text) {
+  std::vector<uint64_t> bytes;
+  for (char byte : text)
+    bytes.push_back(static_cast<unsigned char>(byte));
+  return bytes;
+}
+
+/// Of `--text-file`.
+static Expected<std::string> readText(const std::string &path) {
+  if (path != "-") {
+    auto file = MappedFile::open(path);
+    if (!file)
+      return file.takeError();
+    return std::string(file->bytes().begin(), file->bytes().end());
+  }
+  std::string text;
+  char some[1 << 16];
+  while (ssize_t count = read(STDIN_FILENO, some, sizeof some)) {
+    if (count < 0)
+      return Status(Code::Io, fmt::format("cannot read standard input: {}",
+                                          std::strerror(errno)));
+    text.append(some, size_t(count));
+  }
+  return text;
+}
+
 /// Text goes in and comes out as its bytes, other tokens as numbers.
 static Expected<std::vector<uint64_t>> promptOf(const Options &options,
                                                 const LanguageModel &model) {
-  if (options.text && !options.tokens.empty())
-    return Status(Code::Usage, "--text and --tokens: give one of them");
+  bool isInFile = !options.textFile.empty();
+  if (isInFile + options.text.has_value() + !options.tokens.empty() > 1)
+    return Status(Code::Usage,
+                  "--text, --text-file and --tokens: give one of them");
   if (!options.tokens.empty())
     return options.tokens;
-  if (!options.text && !model.readsText())
+  if (!options.text && !isInFile && !model.readsText())
     return Status(Code::Usage, "generate: what is to be gone on with? --tokens "
                                "N,N,... says it; this model's tokens are "
                                "numbers");
   if (!model.readsText() && model.vocabulary > 256)
     return Status(Code::Usage,
-                  fmt::format("--text: this model has {} tokens, which are no "
+                  fmt::format("{}: this model has {} tokens, which are no "
                               "bytes; give their numbers, --tokens N,N,...",
+                              isInFile ? "--text-file" : "--text",
                               model.vocabulary));
-  std::string text = options.text.value_or("\n");
-  std::vector<uint64_t> bytes;
-  for (char byte : text)
-    bytes.push_back(static_cast<unsigned char>(byte));
-  return bytes;
+  if (!isInFile)
+    return bytesOf(options.text.value_or("\n"));
+  auto text = readText(options.textFile);
+  if (!text)
+    return text.takeError();
+  if (text->empty())
+    return Status(Code::Usage,
+                  fmt::format("--text-file {}: it is empty", options.textFile));
+  return bytesOf(*text);
+}
+
+/// What ends a sample.
+static Expected<std::vector<std::vector<uint64_t>>>
+stopsOf(const Options &options, const LanguageModel &model, bool areBytes) {
+  std::vector<std::vector<uint64_t>> stops;
+  if (!options.stops.empty() && !areBytes)
+    return Status(Code::Usage, "--stop: here tokens are numbers; "
+                               "--stop-tokens N,N,... says them");
+  for (const std::string &text : options.stops)
+    stops.push_back(bytesOf(text));
+  for (uint64_t token : options.stopTokens) {
+    if (token >= model.knownTokens())
+      return Status(Code::Usage,
+                    fmt::format("--stop-tokens: token {}: the model knows 0 to "
+                                "{}",
+                                token, model.knownTokens() - 1));
+    stops.push_back({token});
+  }
+  return stops;
 }
 
 static std::string textOf(std::span<const uint64_t> tokens, bool areBytes) {
@@ -73,9 +130,14 @@ public:
       writeStdout("\n");
     for (size_t s = 0; options.json && s < result.samples.size(); ++s) {
       Event said("sample");
-      said.field("sample", s).array("tokens", result.samples[s]);
+      const Generation::Sample &sample = result.samples[s];
+      bool isLast = s + 1 == result.samples.size();
+      said.field("sample", s).array("tokens", sample.tokens);
       if (areBytes)
-        said.field("text", std::string_view(textOf(result.samples[s], true)));
+        said.field("text", std::string_view(textOf(sample.tokens, true)));
+      std::string_view reason =
+          result.complete || !isLast ? "length" : "interrupted";
+      said.field("finish_reason", sample.stopped ? "stop" : reason);
       said.send();
     }
   }
@@ -93,7 +155,7 @@ static void reportSpeed(const Options &options, const Generation &result,
                         size_t prompt, double seconds) {
   uint64_t tokens = 0;
   for (const auto &sample : result.samples)
-    tokens += sample.size() - prompt;
+    tokens += sample.tokens.size() - prompt;
   if (options.json)
     Event("end")
         .field("samples", result.samples.size())
@@ -132,12 +194,15 @@ Expected<int> dlrun::runGenerate(const Options &given) {
   if (!prompt)
     return prompt.takeError();
   DLRT_TRY(checkWeightsNamed(options, session.plan()));
-  DLRT_TRY(beginStates(session));
   bool areBytes = options.tokens.empty();
+  auto stops = stopsOf(options, *model, areBytes);
+  if (!stops)
+    return stops.takeError();
+  DLRT_TRY(beginStates(session));
   auto begin = std::chrono::steady_clock::now();
   Show show(options, areBytes, *prompt);
   int signal = 0;
-  GenerationOptions wanted{*prompt, options.newTokens, options.samples,
+  GenerationOptions wanted{*prompt, options.newTokens, options.samples, *stops,
                            options.sampling};
   auto result =
       generate(session, *model, wanted, [&](uint64_t sample, uint64_t token) {

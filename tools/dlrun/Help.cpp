@@ -68,7 +68,7 @@ first quarter where dlcc has found caches, else with the last tokens. What goes 
 plan and its newest checkpoint.
 
   dlrun generate gpt.plan --init gpt.safetensors --text "ROMEO:" --temperature 0.8
-  dlrun generate runs/gpt2 --tokens 464,3290 --max-new-tokens 50 --top-k 50
+  dlrun generate runs/gpt2 --tokens 464,3290 --max-new-tokens 50 --stop-tokens 50256
 )"},
     {Command::Bench, R"(dlrun bench PLAN [options]
 Runs steps back to back, without logging, and prints the time of one: median, 10th
@@ -156,9 +156,17 @@ constexpr OptionHelp optionTexts[] = {
     {nullptr, "Generation"},
     {"text", "  --text TEXT                  to go on with, as its bytes "
              "(default: a line's end)\n"},
+    {"text-file",
+     "  --text-file FILE             the same in a file; -: from standard "
+     "input\n"},
     {"tokens", "  --tokens N,N,...             the same as numbers\n"},
     {"max-new-tokens",
      "  --max-new-tokens N           how many (default: 200)\n"},
+    {"stop",
+     R"(  --stop TEXT                  a text ends behind what it has written of this;
+                               several end it behind the first
+)"},
+    {"stop-tokens", "  --stop-tokens N,N,...        or behind one of these\n"},
     {"samples",
      "  --samples N                  so many texts, each by draws of "
      "its own (default: 1)\n"},
@@ -171,6 +179,14 @@ constexpr OptionHelp optionTexts[] = {
     {"top-p",
      R"(  --top-p X                    of the least number of likeliest ones that have
                                this share together
+)"},
+    {"min-p",
+     R"(  --min-p X                    of tokens only that are at least X times as likely
+                               as the likeliest
+)"},
+    {"repetition-penalty",
+     R"(  --repetition-penalty X       a positive logit of a token that the text has is
+                               divided by it, a negative one multiplied
 )"},
     {"generation",
      "  --generation NAME            which p.generate(), if there are "

@@ -198,10 +198,10 @@ Status setSeconds(const std::string &value, double &out) {
   return {};
 }
 
-Status setTokens(Options &options, const std::string &value) {
-  options.tokens.clear();
+Status setTokens(const std::string &value, std::vector<uint64_t> &out) {
+  out.clear();
   for (const std::string &part : splitAtCommas(value))
-    DLRT_TRY(setUnsigned(part, options.tokens.emplace_back(), 0, INT32_MAX));
+    DLRT_TRY(setUnsigned(part, out.emplace_back(), 0, INT32_MAX));
   return {};
 }
 
@@ -213,13 +213,26 @@ Status setTemperature(Options &options, const std::string &value) {
   return {};
 }
 
-Status setTopP(Options &options, const std::string &value) {
+Status setShare(const std::string &value, double &out) {
   auto number = parseDouble(value);
   if (!number || !(*number > 0 && *number <= 1))
     return usage(
         fmt::format("'{}' is not a share, above 0 and up to 1", value));
-  options.sampling.topP = *number;
+  out = *number;
   return {};
+}
+
+Status setPenalty(Options &options, const std::string &value) {
+  auto number = parseDouble(value);
+  if (!number || !(*number > 0 && *number <= 1e6))
+    return usage(fmt::format("'{}' is not a number above 0", value));
+  options.sampling.repetitionPenalty = *number;
+  return {};
+}
+
+Status addStop(Options &options, const std::string &value) {
+  options.stops.push_back(value);
+  return value.empty() ? usage("at least one byte is wanted") : Status();
 }
 
 using Value = const std::string &;
@@ -346,7 +359,13 @@ constexpr OptionInfo options[] = {
        o.text = v;
        return v.empty() ? usage("at least one byte is wanted") : Status();
      }},
-    {"tokens", generates, true, setTokens},
+    {"text-file", generates, true,
+     [](Options &o, Value v) { return setPath(v, o.textFile); }},
+    {"tokens", generates, true,
+     [](Options &o, Value v) { return setTokens(v, o.tokens); }},
+    {"stop", generates, true, addStop},
+    {"stop-tokens", generates, true,
+     [](Options &o, Value v) { return setTokens(v, o.stopTokens); }},
     {"max-new-tokens", generates, true,
      [](Options &o, Value v) {
        return setUnsigned(v, o.newTokens, 1, 1 << 24);
@@ -358,7 +377,11 @@ constexpr OptionInfo options[] = {
      [](Options &o, Value v) {
        return setUnsigned(v, o.sampling.topK, 1, INT32_MAX);
      }},
-    {"top-p", generates, true, setTopP},
+    {"top-p", generates, true,
+     [](Options &o, Value v) { return setShare(v, o.sampling.topP); }},
+    {"min-p", generates, true,
+     [](Options &o, Value v) { return setShare(v, o.sampling.minP); }},
+    {"repetition-penalty", generates, true, setPenalty},
     {"accumulate", all, true,
      [](Options &, Value) {
        return usage("it belongs to the plan: dlcc --accumulate=N");

@@ -66,8 +66,11 @@ struct Options {
   double seconds = 3;
   std::string generation;          ///< generate: which of several
   std::optional<std::string> text; ///< generate: the prompt, as bytes
+  std::string textFile;            ///< or in a file; "-": standard input
   std::vector<uint64_t> tokens;    ///< or as numbers
   uint64_t newTokens = 200, samples = 1;
+  std::vector<std::string> stops;   ///< texts behind which a sample ends
+  std::vector<uint64_t> stopTokens; ///< the same, each a token
   dlrt::Sampling sampling;
   LaunchOptions launch;
   std::string logDir; ///< for each process's words, or empty

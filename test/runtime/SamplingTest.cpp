@@ -1,4 +1,4 @@
-#include "runtime/train/Generation.h"
+#include "runtime/train/Sampling.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ std::map<uint64_t, int> timesDrawn(const std::vector<double> &logits,
                                    const Sampling &sampling) {
   std::map<uint64_t, int> counts;
   for (int i = 0; i < 1000; ++i)
-    ++counts[*drawToken(logits, sampling, (i + 0.5) / 1000)];
+    ++counts[*drawToken(logits, sampling, {}, (i + 0.5) / 1000)];
   return counts;
 }
 
@@ -25,7 +25,7 @@ using TimesDrawn = std::map<uint64_t, int>;
 
 } // namespace
 
-TEST(Generation, DrawsBySoftmax) {
+TEST(Sampling, DrawsBySoftmax) {
   // e^0 : e^log(3) : e^log(6) = 1 : 3 : 6.
   std::vector<double> logits = {0, std::log(3.0), std::log(6.0)};
   EXPECT_EQ(timesDrawn(logits, {}), (TimesDrawn{{0, 100}, {1, 300}, {2, 600}}));
@@ -39,14 +39,14 @@ TEST(Generation, DrawsBySoftmax) {
   EXPECT_EQ(timesDrawn(logits, {}), (TimesDrawn{{0, 100}, {1, 300}, {2, 600}}));
 }
 
-TEST(Generation, LikeliestAtTemperatureZero) {
+TEST(Sampling, LikeliestAtTemperatureZero) {
   EXPECT_EQ(timesDrawn({1, 7, 7, 3}, {.temperature = 0}),
             (TimesDrawn{{1, 1000}}));
   EXPECT_EQ(timesDrawn({-kInfinite, -5}, {.temperature = 0}),
             (TimesDrawn{{1, 1000}}));
 }
 
-TEST(Generation, TopKKeepsWhatEqualsTheLast) {
+TEST(Sampling, TopKKeepsWhatEqualsTheLast) {
   std::vector<double> logits = {2, 1, 2, 1, 0};
   EXPECT_EQ(timesDrawn(logits, {.topK = 1}), (TimesDrawn{{0, 500}, {2, 500}}));
   EXPECT_EQ(timesDrawn(logits, {.topK = 2}), (TimesDrawn{{0, 500}, {2, 500}}));
@@ -54,7 +54,7 @@ TEST(Generation, TopKKeepsWhatEqualsTheLast) {
   EXPECT_EQ(timesDrawn(logits, {.topK = 99}).size(), 5u);
 }
 
-TEST(Generation, TopPIsTheLeastNumber) {
+TEST(Sampling, TopPIsTheLeastNumber) {
   std::vector<double> logits = {std::log(0.2), std::log(0.5), std::log(0.3)};
   EXPECT_EQ(timesDrawn(logits, {.topP = 0.4}), (TimesDrawn{{1, 1000}}));
   EXPECT_EQ(timesDrawn(logits, {.topP = 0.6}),
@@ -66,15 +66,40 @@ TEST(Generation, TopPIsTheLeastNumber) {
             (TimesDrawn{{1, 625}, {2, 375}}));
 }
 
-TEST(Generation, WhatIsNotFiniteIsNotDrawn) {
+TEST(Sampling, MinPIsAShareOfTheLikeliest) {
+  std::vector<double> logits = {std::log(0.2), std::log(0.5), std::log(0.3)};
+  EXPECT_EQ(timesDrawn(logits, {.minP = 0.39}).size(), 3u);
+  EXPECT_EQ(timesDrawn(logits, {.minP = 0.41}),
+            (TimesDrawn{{1, 625}, {2, 375}}));
+  EXPECT_EQ(timesDrawn(logits, {.minP = 1}), (TimesDrawn{{1, 1000}}));
+  // With temperature 2 roots are compared: 0.63 : 1 : 0.77.
+  EXPECT_EQ(timesDrawn(logits, {.temperature = 2, .minP = 0.6}).size(), 3u);
+  EXPECT_EQ(timesDrawn(logits, {.temperature = 2, .minP = 0.7}).size(), 2u);
+}
+
+TEST(Sampling, RepetitionIsPenalizedOnce) {
+  auto likeliest = [](const std::vector<double> &logits, double penalty,
+                      const std::vector<uint64_t> &text) {
+    Sampling sampling{.temperature = 0, .repetitionPenalty = penalty};
+    return *drawToken(logits, sampling, text, 0.5);
+  };
+  EXPECT_EQ(likeliest({4, 3, 1}, 1.5, {}), 0u);
+  EXPECT_EQ(likeliest({4, 3, 1}, 1.5, {0}), 1u);       // 2.67
+  EXPECT_EQ(likeliest({4, 3, 1}, 1.3, {0, 0, 0}), 0u); // 3.08
+  EXPECT_EQ(likeliest({-1, -1.4, -9}, 1.5, {0}), 1u);  // -1.5
+  EXPECT_EQ(likeliest({4, 3, 1}, 1, {0}), 0u);
+  EXPECT_EQ(likeliest({4, 3, 1}, 1.5, {7}), 0u); // has no logit
+}
+
+TEST(Sampling, WhatIsNotFiniteIsNotDrawn) {
   EXPECT_EQ(timesDrawn({-kInfinite, 0, -kInfinite, 0}, {}),
             (TimesDrawn{{1, 500}, {3, 500}}));
   for (double wrong : {std::nan(""), kInfinite})
-    EXPECT_FALSE(drawToken(std::vector<double>{0, wrong, 1}, {}, 0.5));
-  EXPECT_FALSE(drawToken(std::vector<double>{-kInfinite}, {}, 0.5));
+    EXPECT_FALSE(drawToken(std::vector<double>{0, wrong, 1}, {}, {}, 0.5));
+  EXPECT_FALSE(drawToken(std::vector<double>{-kInfinite}, {}, {}, 0.5));
   // At both ends of [0, 1), too.
   for (double at : {0.0, std::nextafter(1.0, 0.0)}) {
-    auto token = drawToken(std::vector<double>{-800, 0, -800}, {}, at);
+    auto token = drawToken(std::vector<double>{-800, 0, -800}, {}, {}, at);
     EXPECT_TRUE(token);
   }
 }
