@@ -80,7 +80,10 @@ class Case:
             source = np.random.RandomState(zlib.crc32(self.name.encode()))
             arrays = self.port.arrays() if self.port else {file: make(source, self.items) for file, make in self.tensors.items()}
             for file, array in arrays.items():
-                np.save(os.path.join(folder, file), array)
+                if file.endswith(".bin"):
+                    array.tofile(os.path.join(folder, file))
+                else:
+                    np.save(os.path.join(folder, file), array)
         return folder
 
     def defines(self):
@@ -107,6 +110,24 @@ def transformer(name, batch, width, heads, length, depth, **options):
     return Case(name, MODELS + "transformer.dl",
                 {"batch_size": batch, "width": width, "heads": heads, "length": length, "depth": depth},
                 {"x.npy": one_hot(length, 65), "y.npy": integers(65, length)}, batch, batch=batch, **options)
+
+
+def gpt2(name, batch, length, steps, group, precisions, **sizes):
+    """Of one batch; x.npy and y.npy have it for others."""
+    def tokens(source, items):
+        del source, items  # all files have the same ones
+        return np.random.RandomState(7).randint(0, sizes.get("vocab_size", 50257), batch * length + 1)
+
+    def windows(begin):
+        return lambda *_: tokens(*_)[begin:begin + batch * length].reshape(batch, length).astype(np.int64)
+
+    def file(*_):
+        return tokens(*_).astype(np.uint16)
+
+    plain = {"lr": 1e-4, "warmup": 0, "steps": 0, "weight_decay": 0, "beta2": 0.999, "clip": 0}
+    return Case(name, "examples/gpt2/gpt2.dl", {"batch_size": batch, "length": length, **plain, **sizes},
+                {"train.bin": file, "val.bin": file, "x.npy": windows(0), "y.npy": windows(1)}, batch, batch=batch, steps=steps, group=group,
+                precisions=precisions)
 
 
 EXAMPLES = [
@@ -136,7 +157,11 @@ PLAIN = [digits("convnet", batch, 20, dropout=False, precisions=FAST, group="pla
 SMALL = [
     resnet("resnet18-small", 4, 16, steps=4, group="small"),
     transformer("transformer-small", 2, 48, 2, 24, 1, steps=4, group="small", roads=("apart",)),
+    gpt2("gpt2-small", 2, 40, 4, "small", PRECISIONS, n_layer=2, n_head=2, n_embd=48, vocab_size=300),
 ]
+
+# 124M parameters: half a minute for each plan, and minutes for its CPU.
+GPT2 = gpt2("gpt2-8", 8, 1024, 2, "gpt2", FAST)
 
 CHAIN = Case("chain-300", MODELS + "commands.dl", {"products": 300}, {"x.npy": constant(0.5, 1)}, 8, precisions=("f32", "f64"), steps=4,
              group="chain", batch=1)
@@ -148,7 +173,7 @@ def ported():
     return [Case(f"port-{port.name}", port.path("model.dl"), steps=20, precisions=("f32", "f64"), group="ports", port=port) for port in ports.PORTS]
 
 
-ALL = EXAMPLES + MEASURED + PLAIN + SMALL + [CHAIN]
+ALL = EXAMPLES + MEASURED + PLAIN + SMALL + [CHAIN, GPT2]
 BY_NAME = {case.name: case for case in ALL}
 
 # (M, N, K, kind, batch): large squares, then those of the transformer, of attention and of the perceptron.

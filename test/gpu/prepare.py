@@ -29,7 +29,7 @@ import programs
 
 BIN = os.environ.get("DL_BIN", os.path.join(cases.ROOT, "build", "release", "bin"))
 STANDARD = ("bits", "examples", "models", "plain", "small", "chain", "table")
-GROUPS = (*STANDARD, "ports", "programs")
+GROUPS = (*STANDARD, "ports", "programs", "gpt2")
 LARGEST_MB = 55  # more than this does not travel everywhere
 
 

@@ -55,6 +55,9 @@ class Session:
             raise Missing("not prepared")
         return self.file(entry["plans"][variant])
 
+    def has(self, case):
+        return case.name in self.manifest["cases"]
+
     def file(self, plan):
         """Of a plan in the manifest."""
         if "file" not in plan:

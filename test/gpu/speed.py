@@ -19,8 +19,9 @@ MODES = {"eager": "eager", "channels_last": "NHWC", "graph": "eager, one graph",
          "jit": "jax.jit"}
 COMPILED = ("compile", "compile_graph", "jit")
 # Models whose contenders are prepared at once: (cases, precisions).
-GROUPS = [(["convnet-4", "convnet-64", "mlp-64", "mlp-256"], ["f32"]), (["resnet18-128"], cases.FAST), (["transformer-32"], cases.FAST)]
-LOSS_STEPS = {"convnet": 20, "mlp": 20, "resnet18": 5, "transformer": 5}
+GROUPS = [(["convnet-4", "convnet-64", "mlp-64", "mlp-256"], ["f32"]), (["resnet18-128"], cases.FAST), (["transformer-32"], cases.FAST),
+          (["gpt2-8"], cases.FAST[1:])]
+LOSS_STEPS = {"convnet": 20, "mlp": 20, "resnet18": 5, "transformer": 5, "gpt2": 2}
 FIRST = ["linear", "mnist", "mnist_mlp", "convnet-64", "resnet18-128", "transformer-32"]
 
 
@@ -30,8 +31,10 @@ def family(case):
 
 def modes_of(case, options):
     left_out = set() if family(case) in ("convnet", "resnet18") else {"channels_last"}
-    if family(case) in ("resnet18", "transformer"):
+    if family(case) in ("resnet18", "transformer", "gpt2"):
         left_out.add("compile_graph")  # launches are no part of what counts there
+    if family(case) == "gpt2":
+        left_out.add("jit")  # jax_gpu.py has none
     return [mode for mode in options.peers if mode in MODES and mode not in left_out]
 
 
@@ -162,6 +165,7 @@ def bench(session):
     rows, options = [], session.options
     for names, precisions in GROUPS:
         names = [name for name in names if not options.models or name in options.models]
+        names = [name for name in names if name != cases.GPT2.name or session.has(cases.GPT2)]
         measured = [Measured(session, cases.BY_NAME[name], precision) for name in names for precision in precisions if precision in options.precisions]
         try:
             if measured:

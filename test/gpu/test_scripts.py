@@ -118,11 +118,11 @@ class Scripts(support.ToolTest):
     @unittest.skipUnless(os.path.isdir(dltools.EMULATED), "there is no emulated GPU")
     def test_emulated(self):
         """Real plans for GPUs, in f32, tf32, bf16 and f64, beside those for the CPU."""
-        folder = os.path.join(self.folder, "emulated-plans")
-        done = dltools.call([os.path.join(HERE, "prepare.sh"), folder, "--target", "cuda:source", "--only", ",".join(CASES + ["transformer-small"])])
+        folder, models = os.path.join(self.folder, "emulated-plans"), CASES + ["transformer-small", "gpt2-small"]
+        done = dltools.call([os.path.join(HERE, "prepare.sh"), folder, "--target", "cuda:source", "--only", ",".join(models)])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         parts = "smoke,correct,roads,kernels,profile,first_step,graph,table"
-        code, said, text = self.run_parts(parts, "--peers", "none", "--models", ",".join(CASES + ["transformer-small"]), folder=folder,
+        code, said, text = self.run_parts(parts, "--peers", "none", "--models", ",".join(models), folder=folder,
                                           environment=dltools.emulated())
         self.assertEqual(code, 0, text)
         for part in parts.split(","):
@@ -132,7 +132,7 @@ class Scripts(support.ToolTest):
         self.assertGreater(errors["gpu-tf32"], 1e-5, "tf32 rounds its operands")
         self.assertGreater(errors["gpu-bf16"], 1e-3, "bf16 rounds them more, and the result")
         compared = {(row["case"], row["precision"]) for row in said["parts"]["correct"]["rows"]}
-        self.assertLess({(case, "bf16") for case in ("linear", "convnet-4", "transformer-small")}, compared)
+        self.assertLess({(case, "bf16") for case in ("linear", "convnet-4", "transformer-small", "gpt2-small")}, compared)
         for road in ("own", "library"):
             self.assertLess(errors[f"gpu-f32-{road}"], 1e-5)
         products = [row for row in said["parts"]["table"]["rows"] if row["case"].startswith("product")]

@@ -146,7 +146,8 @@ def make(source, settings, dropout):
         sizes = {key: settings[key] for key in ("width", "heads", "length", "depth")}
         return Transformer(**sizes), lambda y, t: F.cross_entropy(y, t.flatten()), lambda weights: optimizer(torch.optim.AdamW, weights, lr=3e-4)
     if name == "gpt2":
-        return GPT2(), lambda y, t: F.cross_entropy(y, t.flatten()), lambda weights: optimizer(torch.optim.AdamW, weights, lr=1e-4, weight_decay=0.0)
+        sizes = {"n_embd": "width", "n_head": "heads", "n_layer": "depth", "vocab_size": "tokens"}
+        return GPT2(**{ours: settings[name] for name, ours in sizes.items() if name in settings}), lambda y, t: F.cross_entropy(y, t.flatten()), lambda weights: optimizer(torch.optim.AdamW, weights, lr=1e-4, weight_decay=0.0)
     if name == "commands":
         return Chain(settings["products"]), lambda y, t: y, sgd(lr=0.0)
     raise SystemExit(f"no network stands for {source}")
