@@ -201,6 +201,24 @@ Expected<std::vector<uint64_t>> RunFolder::checkpoints() const {
   return steps;
 }
 
+Expected<std::vector<uint64_t>>
+RunFolder::checkpointsUpTo(std::optional<uint64_t> step) const {
+  auto steps = checkpoints();
+  if (!steps || !step)
+    return steps;
+  auto found = std::ranges::find(*steps, *step);
+  if (found == steps->end())
+    return Status(Code::Usage,
+                  fmt::format("--from {}: the run in '{}' has {}", *step, root,
+                              steps->empty()
+                                  ? "no checkpoint yet"
+                                  : fmt::format("checkpoints of these steps: "
+                                                "{}",
+                                                fmt::join(*steps, ", "))));
+  steps->erase(found + 1, steps->end());
+  return steps;
+}
+
 Expected<std::string> RunFolder::newestCheckpoint(const std::string &path) {
   RunFolder folder;
   folder.root = path;
@@ -248,6 +266,40 @@ Status RunFolder::prune(uint64_t keep) const {
       return ioError("remove", path, lastError());
   }
   return {};
+}
+
+std::string dlrt::freeOldFolder(const std::string &folder) {
+  std::error_code error;
+  std::string old;
+  unsigned number = 0;
+  do
+    old = fmt::format("{}/old-{}", folder, ++number);
+  while (fs::exists(fs::symlink_status(old, error)));
+  return old;
+}
+
+Expected<std::string> RunFolder::setAsideBehind(uint64_t step) const {
+  auto steps = checkpoints();
+  if (!steps)
+    return steps.takeError();
+  std::erase_if(*steps, [&](uint64_t other) { return other <= step; });
+  if (steps->empty())
+    return std::string();
+  std::string old = freeOldFolder(root);
+  std::error_code error;
+  fs::create_directories(old + "/checkpoints", error);
+  std::vector<std::string> names(std::begin(ScalarLog::fileNames),
+                                 std::end(ScalarLog::fileNames));
+  names.push_back("best.safetensors");
+  for (const std::string &name : names)
+    if (!error && fs::exists(root + "/" + name))
+      fs::copy_file(root + "/" + name, old + "/" + name, error);
+  // The newest first: what is left, if this is cut short, is a run.
+  for (auto at = steps->rbegin(); !error && at != steps->rend(); ++at)
+    fs::rename(checkpointPath(*at), checkpointIn(old, *at), error);
+  if (error)
+    return ioError("move newer checkpoints into", old, error);
+  return old;
 }
 
 /// A file of ours under the name it has until it is whole.

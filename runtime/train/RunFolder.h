@@ -65,12 +65,19 @@ public:
   static std::string checkpointIn(const std::string &folder, uint64_t step);
   /// Steps of all checkpoints, ascending; other files are passed over.
   Expected<std::vector<uint64_t>> checkpoints() const;
+  /// Of those the ones up to this step, which must be there.
+  Expected<std::vector<uint64_t>>
+  checkpointsUpTo(std::optional<uint64_t> step) const;
   /// The newest checkpoint without weights or metrics that are NaN or infinite.
   std::optional<uint64_t> newestFinite() const;
   /// Removes all but the newest checkpoints (0: none is removed). Where
   /// NaN or infinities are in all of these, the newest one without is kept,
   /// too.
   Status prune(uint64_t keep) const;
+  /// Moves checkpoints of later steps to a folder of their own, beside copies
+  /// of the logs and of the best weights, for a run that goes on from this one;
+  /// says where, or nothing if there are none.
+  Expected<std::string> setAsideBehind(uint64_t step) const;
   /// Makes the checkpoints' folder where it is missing, and removes what a
   /// killed process left half-written of the run's own files.
   Status prepare() const;
@@ -82,6 +89,9 @@ private:
   std::string root;
   int lock = -1;
 };
+
+/// FOLDER/old-1, or the next one that is free: for what a run had before.
+std::string freeOldFolder(const std::string &folder);
 
 /// The path itself, or of a run's folder its newest checkpoint.
 Expected<std::string> weightFile(const std::string &path);

@@ -82,7 +82,7 @@ Status RunOutput::find() {
   if (!record)
     return record.takeError();
   DLRT_TRY(checkPlan(*record));
-  auto steps = folder->checkpoints();
+  auto steps = folder->checkpointsUpTo(run.from);
   if (!steps)
     return steps.takeError();
   if (steps->empty()) {
@@ -97,7 +97,7 @@ Status RunOutput::find() {
             fmt::format("{}; {}", file.takeError().message(),
                         steps->size() == 1
                             ? "there is no other one"
-                            : fmt::format("remove it to go on from step {}",
+                            : fmt::format("--from {} goes on before it",
                                           (*steps)[steps->size() - 2]))};
   DLRT_TRY(checkFits(file->facts, *record, path));
   start = std::move(*file);
@@ -320,11 +320,7 @@ void RunOutput::warnOfNotFinite() const {
       "NaN or infinities were among the weights or metrics of step {} when its "
       "checkpoint was written{}",
       withCommas(startStep()),
-      !good ? ""
-            : fmt::format(
-                  "; once the checkpoints behind it are removed, a run goes on "
-                  "from {}",
-                  folder->checkpointPath(*good))));
+      !good ? "" : fmt::format("; --from {} goes on before that", *good)));
 }
 
 /// It is as many items, or the run would not go on: but not to the same bits.
@@ -356,6 +352,8 @@ Status RunOutput::begin(bool isOver) {
   if (!folder)
     DLRT_TRY(openNew());
   warnOfNotFinite();
+  if (run.from)
+    DLRT_TRY(setNewerAside());
   DLRT_TRY(keepRecord(isOver));
   DLRT_TRY(folder->prepare());
   std::vector<std::string> warnings;
@@ -371,6 +369,17 @@ Status RunOutput::begin(bool isOver) {
     observer.warning(warning);
   if (!together.several())
     snapshot = std::make_unique<StateSnapshot>(session.plans());
+  return {};
+}
+
+Status RunOutput::setNewerAside() const {
+  auto old = folder->setAsideBehind(*run.from);
+  if (!old)
+    return old.takeError();
+  if (!old->empty())
+    observer.warning(fmt::format("newer checkpoints, and copies of the logs "
+                                 "and of the best weights, are in '{}' now",
+                                 *old));
   return {};
 }
 

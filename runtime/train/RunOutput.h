@@ -72,6 +72,7 @@ public:
 private:
   Status find();
   Status findWithFirst();
+  Status setNewerAside() const;
   Status checkPlan(const RunRecord &record) const;
   Status checkFits(const CheckpointFacts &facts, const RunRecord &record,
                    const std::string &path) const;

@@ -3,6 +3,7 @@
 #include "runtime/base/JsonWriter.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/train/EventFile.h"
+#include "runtime/train/RunFolder.h"
 
 #include <fmt/format.h>
 
@@ -117,11 +118,7 @@ Status ScalarLog::setAside(const std::string &folder, const fb::PlanT &plan,
   }
   if (filled.empty())
     return {};
-  std::string old;
-  unsigned number = 0;
-  do
-    old = fmt::format("{}/old-{}", folder, ++number);
-  while (fs::exists(fs::symlink_status(old, error)));
+  std::string old = freeOldFolder(folder);
   fs::create_directory(old, error);
   for (const std::string &name : filled)
     if (!error)

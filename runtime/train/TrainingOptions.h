@@ -30,6 +30,8 @@ struct RunOptions {
   std::vector<SettingValue> settings;
   /// Turns that go before those of the checkpoint, or none.
   std::vector<TurnWish> turns;
+  /// The step whose checkpoint it goes on from, if not from the newest one.
+  std::optional<uint64_t> from;
 };
 
 struct TrainingOptions {

@@ -127,6 +127,42 @@ class RunFolder(support.ToolTest):
                 self.assertEqual(one.read(), two.read())
             shutil.rmtree(self.path("run"))
 
+    def bytes_of(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_from_an_older_checkpoint(self):
+        run = ["net.plan", "--steps", 30, "-q", "--every", "ckpt=10,log=1,eval=0"]
+        self.dlrun(*run, "--out", "run", "--save-final", "first.safetensors")
+        rows, newest = self.bytes_of("run/train.csv"), self.bytes_of("run/checkpoints/step-00000030.safetensors")
+        self.refuse(2, "--from 15: the run in 'run' has checkpoints of these steps: 10, 20, 30", dltools.DLRUN, "resume", "run", "--from", "15")
+        # The same options: the same bits, and the rows that were cut off come back.
+        said = dltools.call([dltools.DLRUN, "resume", "run", "--from", "10", "-q", "--save-final", "again.safetensors"], self.folder)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn("newer checkpoints, and copies of the logs and of the best weights, are in 'run/old-1' now", said.stderr)
+        self.assertEqual(self.bytes_of("again.safetensors"), self.bytes_of("first.safetensors"))
+        self.assertEqual(self.bytes_of("run/train.csv"), rows)
+        self.assertEqual(sorted(os.listdir(self.path("run/old-1/checkpoints"))), ["step-00000020.safetensors", "step-00000030.safetensors"])
+        self.assertEqual(self.bytes_of("run/old-1/checkpoints/step-00000030.safetensors"), newest)
+        self.assertEqual(self.bytes_of("run/old-1/train.csv"), rows)
+        # Other options: another course, which the next resume goes on with.
+        self.dlrun("resume", "run", "--from", 20, "-q", "--set", "optim.lr=0.001", "--steps", 25, "--save-final", "other.safetensors")
+        self.assertEqual(sorted(os.listdir(self.path("run/checkpoints")))[-1], "step-00000025.safetensors")
+        self.assertEqual(os.listdir(self.path("run/old-2/checkpoints")), ["step-00000030.safetensors"])
+        self.dlrun("resume", "run", "-q", "--steps", 30, "--save-final", "other.safetensors")
+        self.assertNotEqual(self.bytes_of("other.safetensors"), self.bytes_of("first.safetensors"))
+        # From the newest one there is nothing to move.
+        self.dlrun("resume", "run", "--from", 30, "-q", "--steps", 31)
+        self.assertFalse(os.path.exists(self.path("run/old-3")))
+        self.refuse(2, "--from: not an option of 'dlrun train'", dltools.DLRUN, "net.plan", "--from", "10")
+
+    def test_best_weights_of_what_is_set_aside(self):
+        run = ["net.plan", "--steps", 20, "-q", "--every", "ckpt=5,eval=1", "--keep-best", "min:test.loss", "--keep", 0]
+        self.dlrun(*run, "--out", "run")
+        best = self.bytes_of("run/best.safetensors")
+        self.dlrun("resume", "run", "--from", 5, "-q", "--set", "optim.lr=3", "--steps", 8)
+        self.assertEqual(self.bytes_of("run/old-1/best.safetensors"), best)
+
     def test_what_a_checkpoint_holds(self):
         self.dlrun("net.plan", "--steps", 8, "--out", "run", "--seed", 3, "-q")
         path = self.path("run/checkpoints/step-00000008.safetensors")
@@ -192,8 +228,8 @@ class RunFolder(support.ToolTest):
 
     def test_what_came_before_a_nan_is_kept(self):
         self.dlrun("net.plan", "--steps", 20, "--out", "run", "--every", "ckpt=5,eval=0", "-q")
-        def resume(steps, rate):
-            return dltools.call([dltools.DLRUN, "resume", "run", "--steps", steps, "--set", f"optim.lr={rate}"], self.folder)
+        def resume(steps, rate, *options):
+            return dltools.call([dltools.DLRUN, "resume", "run", "--steps", steps, "--set", f"optim.lr={rate}", *options], self.folder)
 
         result = resume(60, 1e30)
         self.assertIn("training goes on (--halt-on nan,inf stops there, --detect-anomaly says where it begins), and the checkpoint of step 20 is kept",
@@ -202,12 +238,8 @@ class RunFolder(support.ToolTest):
         self.assertEqual(steps, [20, 50, 55, 60])
         result = resume(65, 0.1)
         self.assertIn("NaN or infinities were among the weights or metrics of step 60", result.stderr)
-        self.assertIn("goes on from run/checkpoints/step-00000020.safetensors", result.stderr)
-        for step in (50, 55, 60, 65):
-            path = self.path(f"run/checkpoints/step-{step:08}.safetensors")
-            if os.path.exists(path):
-                os.remove(path)
-        result = resume(45, 0.1)
+        self.assertIn("--from 20 goes on before that", result.stderr)
+        result = resume(45, 0.1, "--from", 20)
         self.assertNotIn("NaN", result.stderr)
         steps = sorted(int(name[5:13]) for name in os.listdir(self.path("run/checkpoints")))
         self.assertEqual(steps, [35, 40, 45])

@@ -84,6 +84,7 @@ hold, but for those that are given again.
 
   dlrun resume runs/mnist
   dlrun resume runs/mnist --epochs 40 --set optim.lr=0.001
+  dlrun resume runs/mnist --from 4000 --set optim.lr=0.0005
 )"},
     {Command::Info, R"(dlrun info PLAN [--json]
 Prints what is in a plan: parameters, states, settings, steps with their kernels
@@ -232,6 +233,11 @@ constexpr OptionHelp optionTexts[] = {
     {"keep",
      "  --keep N                     so many checkpoints (default: 3; 0: "
      "all), and the\n                               newest without NaN\n"},
+    {"from",
+     R"(  --from STEP                  go on from the checkpoint of this step, which must be
+                               there; newer ones move to FOLDER/old-1, beside
+                               copies of the logs
+)"},
     {"resume",
      R"(  --resume=auto                go on if the folder holds this run (default:
                                never, which refuses such a folder)

@@ -315,6 +315,10 @@ constexpr OptionInfo options[] = {
     {"keep", train | resume, true,
      [](Options &o, Value v) { return setUnsigned(v, o.keep, 0, manySteps); }},
     {"resume", train, true, setResume},
+    {"from", resume, true,
+     [](Options &o, Value v) {
+       return setUnsigned(v, o.from.emplace(), 0, manySteps);
+     }},
     {"plan", resume, true,
      [](Options &o, Value v) { return setPath(v, o.newPlan); }},
     {"trace", runsAlone | resume, true,

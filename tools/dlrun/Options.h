@@ -44,10 +44,11 @@ struct Options {
   std::string modelFolder; ///< of a run's plan, as its start has named it
   std::optional<uint64_t> logEvery, evalEvery, checkpointEvery;
   std::optional<double> checkpointSeconds; ///< instead
-  std::string out;         ///< the run's folder, or a prediction's file
-  uint64_t keep = 3;       ///< checkpoints; 0: all
-  bool resumeAuto = false; ///< go on if the folder holds a run
-  std::string newPlan;     ///< resume: in place of the run's
+  std::string out;              ///< the run's folder, or a prediction's file
+  uint64_t keep = 3;            ///< checkpoints; 0: all
+  std::optional<uint64_t> from; ///< resume: the step of a checkpoint
+  bool resumeAuto = false;      ///< go on if the folder holds a run
+  std::string newPlan;          ///< resume: in place of the run's
   std::vector<dlrt::TurnWish> turns; ///< --alternate
   /// Said to this process and not by a run's record.
   std::vector<dlrt::TurnWish> newTurns;

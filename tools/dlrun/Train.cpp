@@ -184,7 +184,8 @@ TrainingOptions trainingOptions(const Options &options) {
              options.arguments,
              lengthOption(options),
              options.newSettings,
-             options.newTurns};
+             options.newTurns,
+             options.from};
   out.saveFinal = options.saveFinal;
   out.saveMetrics = options.saveMetrics;
   out.trace = options.trace;
