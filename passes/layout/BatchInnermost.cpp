@@ -2,6 +2,7 @@
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
 #include "passes/layout/Passes.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -32,6 +33,8 @@ private:
   Value imagesOf(Value value) const;
   void start(LoopNestOpInterface op);
   void want(Value value);
+  void linkTo(Value root);
+  void leaveToTokens();
   void spreadToUsers(Value root);
   void spreadToOperands(Operation *maker);
   bool canReorder(Value root) const;
@@ -45,6 +48,9 @@ private:
   /// Asked for; views whose operands, and values whose users, were seen.
   llvm::DenseSet<Value> wanted, seenDown;
   llvm::DenseSet<Operation *> seenUp;
+  /// The value that is spread from, and those that get the same order.
+  Value current;
+  llvm::EquivalenceClasses<void *> together;
   llvm::DenseMap<Value, Value> copies;
   llvm::DenseSet<Operation *> windowed;
 };
@@ -146,6 +152,64 @@ void Chooser::want(Value value) {
   Value root = imagesOf(value);
   if (root && wanted.insert(root).second && canReorder(root))
     chosen.insert(root);
+  if (root && chosen.contains(root))
+    linkTo(root);
+}
+
+void Chooser::linkTo(Value root) {
+  if (current)
+    together.unionSets(current.getAsOpaquePointer(), root.getAsOpaquePointer());
+  else
+    together.insert(root.getAsOpaquePointer());
+}
+
+/// A product of tokens, [B,T,K] times a matrix: rows of all images and tokens
+/// are one dim where they lie one behind the other, and vectors run along what
+/// it makes of each. Images innermost leave one vector of a few images.
+static bool multipliesTokens(LoopNestOpInterface op) {
+  LoopNest nest = op.getLoopNest();
+  if (!nest.contraction || batchDim(nest))
+    return false;
+  for (auto [i, access] : llvm::enumerate(nest.accesses)) {
+    ArrayRef<AffineExpr> index = access.map.getResults();
+    if (index.size() < 3 || !isImageByImage(nest, i))
+      continue;
+    auto last = dyn_cast<AffineDimExpr>(index.back());
+    if (last && last.getPosition() >= nest.numParallel)
+      return true;
+  }
+  return false;
+}
+
+/// Of values that get one order together, products of tokens may be the most of
+/// the work: a transformer on patches, which a convolution has made.
+void Chooser::leaveToTokens() {
+  struct Work {
+    double windows = 0, tokens = 0;
+  };
+  llvm::DenseMap<void *, Work> work;
+  auto keyOf = [&](Value root) {
+    return together.getLeaderValue(root.getAsOpaquePointer());
+  };
+  for (Value root : chosen)
+    work[keyOf(root)] = {};
+  for (auto op : function.getOps<LoopNestOpInterface>()) {
+    bool isWindowed = windowed.contains(op);
+    if (!isWindowed && !multipliesTokens(op))
+      continue;
+    llvm::SmallPtrSet<Work *, 4> seen;
+    auto points = double(op.getLoopNest().points());
+    SmallVector<Value> values(op->getOperands());
+    llvm::append_range(values, op->getResults());
+    for (Value value : values)
+      if (Value root = imagesOf(value); root && chosen.contains(root))
+        if (Work *of = &work[keyOf(root)]; seen.insert(of).second)
+          (isWindowed ? of->windows : of->tokens) += points;
+  }
+  chosen.remove_if([&](Value root) {
+    const Work &of = work[keyOf(root)];
+    return of.tokens > of.windows;
+  });
 }
 
 /// What a chosen value is computed from image by image is best stored the same
@@ -228,10 +292,11 @@ void Chooser::run() {
   for (auto op : function.getOps<LoopNestOpInterface>())
     start(op);
   for (size_t i = 0; i < chosen.size(); ++i) {
-    Value root = chosen[i];
-    spreadToOperands(root.getDefiningOp());
-    spreadToUsers(root);
+    current = chosen[i];
+    spreadToOperands(current.getDefiningOp());
+    spreadToUsers(current);
   }
+  leaveToTokens();
   for (Value value : chosen)
     graph::setStorageOrder(cast<OpResult>(value),
                            graph::batchInnermost(typeOf(value)));

@@ -33,6 +33,8 @@ def BatchInnermost : Pass<"batch-innermost", "::mlir::ModuleOp"> {
     zeros around an image are left out instead of multiplied. So [B,C,H,W] is stored as C,H,W,B from
     the first convolution to the last, through all that works image by image in between; a matrix
     product that follows reads its rows where they are. Inputs are copied to that order once.
+    Where products of tokens, [B,T,K] times a matrix, are most of the work on values that get one order
+    together, as in a transformer on patches, these stay rows, and a convolution beside them is copied.
 
     ```mlir
     %y = graph.conv2d %x, %w          // tensor<64x10x24x24xf32>
