@@ -196,13 +196,16 @@ void LoopsStage::emitLaneLoop() {
   if (!first.isCut()) {
     int64_t s = first.phases;
     int64_t count = (first.extent + s - 1) / s * inner;
-    int64_t full = count / width * width, row = kWideRow * width;
-    int64_t wide = takesWideRows() ? full / row * row : 0;
-    if (wide > 0)
-      emitLoop(b, flatIndex(0), b.getInt64(wide), row,
-               [&](Value *flat) { emitWideBody(flat, width); });
-    if (full > wide)
-      emitLoop(b, flatIndex(wide), b.getInt64(full), width,
+    int64_t full = count / width * width, done = 0;
+    for (int64_t wide : wideRows(count)) {
+      int64_t row = wide * width, end = full / row * row;
+      if (end > done)
+        emitLoop(b, flatIndex(done), b.getInt64(end), row,
+                 [&](Value *flat) { emitWideBody(flat, width, wide); });
+      done = end;
+    }
+    if (full > done)
+      emitLoop(b, flatIndex(done), b.getInt64(full), width,
                [&](Value *flat) { emitLaneBody(flat, width); });
     if (full < count) {
       llvm::SaveAndRestore<Value *> rest(e.tail, constantTail(count - full));
@@ -216,12 +219,13 @@ void LoopsStage::emitLaneLoop() {
   Value *full = b.CreateAdd(lo, b.CreateAnd(count, b.getInt64(-width)));
   int64_t multiple =
       std::gcd(width, e.kernel.originMultiple(first.cut) * inner);
-  if (takesWideRows()) {
-    int64_t row = kWideRow * width;
-    Value *wide = b.CreateAdd(lo, b.CreateAnd(count, b.getInt64(-row)));
-    emitLoop(b, lo, wide, row,
-             [&](Value *flat) { emitWideBody(flat, multiple); });
-    lo = wide;
+  Value *begin = lo;
+  for (int64_t wide : wideRows(first.extent * inner)) {
+    int64_t row = wide * width;
+    Value *end = b.CreateAdd(begin, b.CreateAnd(count, b.getInt64(-row)));
+    emitLoop(b, lo, end, row,
+             [&](Value *flat) { emitWideBody(flat, multiple, wide); });
+    lo = end;
   }
   emitLoop(b, lo, full, width,
            [&](Value *flat) { emitLaneBody(flat, multiple); });
@@ -230,6 +234,18 @@ void LoopsStage::emitLaneLoop() {
                                        lanesBefore(b.CreateSub(hi, full)));
     emitLaneBody(full, multiple);
   });
+}
+
+/// Of so many lanes: how many vectors are added up in one loop, first and then
+/// of what that leaves. Two of them read whole memory where one of each pair of
+/// lines would be left for another loop.
+SmallVector<int64_t> LoopsStage::wideRows(int64_t lanes) const {
+  SmallVector<int64_t> rows;
+  for (int64_t row : {kWideRow, kWideRow / 2})
+    if (takesWideRows() && lanes / e.kernel.lanes() >= row &&
+        (rows.empty() || lanes / e.kernel.lanes() % rows.back() >= row))
+      rows.push_back(row);
+  return rows;
 }
 
 /// Sums over many points, beside one another.
@@ -243,7 +259,7 @@ bool LoopsStage::takesWideRows() const {
 }
 
 /// Each sum has the order that it has by itself.
-void LoopsStage::emitWideBody(Value *flat, int64_t multiple) {
+void LoopsStage::emitWideBody(Value *flat, int64_t multiple, int64_t wide) {
   e.enterBody();
   unsigned size = e.scope.size(), d = laneDims.front();
   AffineExpr first =
@@ -251,12 +267,12 @@ void LoopsStage::emitWideBody(Value *flat, int64_t multiple) {
   dims[d] = first;
   Combiner combiner = makeCombiner();
   Values state;
-  for (int64_t v = 0; v < kWideRow; ++v)
+  for (int64_t v = 0; v < wide; ++v)
     state.append(initialState(combiner));
-  vectors = kWideRow;
+  vectors = wide;
   state = reduceWindow(nest.numParallel, state, combiner);
   vectors = 1;
-  for (int64_t v = 0; v < kWideRow; ++v) {
+  for (int64_t v = 0; v < wide; ++v) {
     e.enterBody();
     dims[d] = first + v * e.kernel.lanes();
     size_t each = reductions.size();

@@ -65,8 +65,9 @@ private:
   void emitLaneLoop();
   /// `flat` is a multiple of `multiple`.
   void emitLaneBody(llvm::Value *flat, int64_t multiple);
+  llvm::SmallVector<int64_t> wideRows(int64_t lanes) const;
   bool takesWideRows() const;
-  void emitWideBody(llvm::Value *flat, int64_t multiple);
+  void emitWideBody(llvm::Value *flat, int64_t multiple, int64_t wide);
   Values evaluatePoint();
   Values withFollowers(Values contents);
   Values reduceWindow(unsigned dim, Values state, const Combiner &combiner);

@@ -16,6 +16,9 @@ static constexpr int64_t kVectorsOfTile = 2;
 /// Nor where long columns are summed: of each row, on a page of its own where
 /// rows are long, several lines are read then.
 static constexpr int64_t kVectorsOfColumns = 8, kLongColumn = 256, kPage = 4096;
+/// Tiles, at most, where each makes sums of its own that others make, too: for
+/// as many threads.
+static constexpr int64_t kRepeatingTiles = 8;
 
 /// Vectors hold elements that are f64. A single number that is computed in f64
 /// and rounded, as an optimizer's, does not matter: it is the same in all
@@ -175,6 +178,22 @@ bool TiledKernel::isChain() const {
                         [](const Stage &s) { return s.contraction; }) > 1;
 }
 
+/// Each part of the dim would add up all of what a stage sums, if that has no
+/// part of it: the statistics of a group, of which many elements are made.
+bool TiledKernel::repeatsSums(unsigned dim) const {
+  if (hasContraction())
+    return false;
+  int64_t all = nest(root().op).points();
+  return llvm::any_of(stages(), [&](const Stage &stage) {
+    const graph::LoopNest &loops = nest(stage.op);
+    return &stage != &root() && loops.extents.size() > loops.numParallel &&
+           loops.points() >= all / 4 &&
+           llvm::none_of(parts(stage), [&](const GridPart &part) {
+             return part.grid == dim;
+           });
+  });
+}
+
 void TiledKernel::chooseTiles() {
   SmallVector<int64_t> steps(grid().size(), 1);
   int64_t work = 0, waiting = 0;
@@ -222,6 +241,8 @@ void TiledKernel::chooseTiles() {
       continue;
     int64_t units = (extent + steps[d] - 1) / steps[d];
     int64_t wanted = std::min(worth / tiles, most / tiles);
+    if (repeatsSums(d))
+      wanted = std::min<int64_t>(wanted, kRepeatingTiles / tiles);
     int64_t parts = std::clamp<int64_t>(wanted, 1, units);
     int64_t size = (units + parts - 1) / parts * steps[d];
     sizes[d] = std::min(size, extent);

@@ -89,6 +89,7 @@ private:
   stepsInMemory(mlir::Value leaf, llvm::ArrayRef<mlir::AffineExpr> index) const;
   bool sumsLongColumns() const;
   bool isChain() const;
+  bool repeatsSums(unsigned dim) const;
   void keepSquares(llvm::MutableArrayRef<int64_t> steps) const;
   void chooseTiles();
   void placeScratch();
