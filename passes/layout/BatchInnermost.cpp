@@ -4,6 +4,7 @@
 #include "passes/layout/Passes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using dl::graph::LoopNest;
@@ -170,12 +171,17 @@ static bool multipliesTokens(LoopNestOpInterface op) {
   LoopNest nest = op.getLoopNest();
   if (!nest.contraction || batchDim(nest))
     return false;
+  auto isSummed = [&](AffineExpr expr) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    return dim && dim.getPosition() >= nest.numParallel;
+  };
   for (auto [i, access] : llvm::enumerate(nest.accesses)) {
     ArrayRef<AffineExpr> index = access.map.getResults();
-    if (index.size() < 3 || !isImageByImage(nest, i))
+    if (index.size() < 3)
       continue;
-    auto last = dyn_cast<AffineDimExpr>(index.back());
-    if (last && last.getPosition() >= nest.numParallel)
+    // (The matrix's gradient sums over images and tokens.)
+    bool isGradient = isSummed(index[0]) && !isSummed(index.back());
+    if (isGradient || (isImageByImage(nest, i) && isSummed(index.back())))
       return true;
   }
   return false;

@@ -9,6 +9,7 @@
 #include "runtime/train/ScalarLog.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -286,14 +287,18 @@ Expected<std::string> RunFolder::setAsideBehind(uint64_t step) const {
   if (steps->empty())
     return std::string();
   std::string old = freeOldFolder(root);
-  std::error_code error;
+  std::error_code error, none;
   fs::create_directories(old + "/checkpoints", error);
-  std::vector<std::string> names(std::begin(ScalarLog::fileNames),
-                                 std::end(ScalarLog::fileNames));
-  names.push_back("best.safetensors");
-  for (const std::string &name : names)
-    if (!error && fs::exists(root + "/" + name))
+  for (const char *name : ScalarLog::fileNames)
+    if (!error && fs::exists(root + "/" + name, error) && !error)
       fs::copy_file(root + "/" + name, old + "/" + name, error);
+  if (error) {
+    fs::remove_all(old, none);
+    return ioError("copy the logs into", old, error);
+  }
+  auto best = CheckpointFile::open(bestPath());
+  if (best && best->facts.step > step)
+    fs::rename(bestPath(), bestIn(old), error);
   // The newest first: what is left, if this is cut short, is a run.
   for (auto at = steps->rbegin(); !error && at != steps->rend(); ++at)
     fs::rename(checkpointPath(*at), checkpointIn(old, *at), error);

@@ -74,9 +74,9 @@ public:
   /// NaN or infinities are in all of these, the newest one without is kept,
   /// too.
   Status prune(uint64_t keep) const;
-  /// Moves checkpoints of later steps to a folder of their own, beside copies
-  /// of the logs and of the best weights, for a run that goes on from this one;
-  /// says where, or nothing if there are none.
+  /// Moves checkpoints of later steps, and best weights that are of one, to a
+  /// folder of their own, beside copies of the logs, for a run that goes on
+  /// from this one; says where, or nothing if there are none.
   Expected<std::string> setAsideBehind(uint64_t step) const;
   /// Makes the checkpoints' folder where it is missing, and removes what a
   /// killed process left half-written of the run's own files.

@@ -96,7 +96,7 @@ Status RunOutput::find() {
     return {Code::Io,
             fmt::format("{}; {}", file.takeError().message(),
                         steps->size() == 1
-                            ? "there is no other one"
+                            ? "there is no older one"
                             : fmt::format("--from {} goes on before it",
                                           (*steps)[steps->size() - 2]))};
   DLRT_TRY(checkFits(file->facts, *record, path));
@@ -351,9 +351,9 @@ Status RunOutput::begin(bool isOver) {
     return {};
   if (!folder)
     DLRT_TRY(openNew());
-  warnOfNotFinite();
   if (run.from)
     DLRT_TRY(setNewerAside());
+  warnOfNotFinite();
   DLRT_TRY(keepRecord(isOver));
   DLRT_TRY(folder->prepare());
   std::vector<std::string> warnings;
@@ -377,8 +377,9 @@ Status RunOutput::setNewerAside() const {
   if (!old)
     return old.takeError();
   if (!old->empty())
-    observer.warning(fmt::format("newer checkpoints, and copies of the logs "
-                                 "and of the best weights, are in '{}' now",
+    observer.warning(fmt::format("newer checkpoints, and copies of the logs, "
+                                 "are in '{}' now; from here on the run is "
+                                 "resumed without --from",
                                  *old));
   return {};
 }

@@ -64,9 +64,9 @@ Expected<uint64_t> dlrt::drawToken(std::span<const double> given,
   Tokens tokens;
   tokens.reserve(logits.size());
   for (uint64_t token = 0; token < logits.size(); ++token) {
-    if (std::isnan(logits[token]) || logits[token] == HUGE_VAL)
+    if (std::isnan(given[token]) || given[token] == HUGE_VAL)
       return Status(Code::Training, fmt::format("the logit of token {} is {}",
-                                                token, logits[token]));
+                                                token, given[token]));
     if (std::isfinite(logits[token]))
       tokens.push_back(token);
   }

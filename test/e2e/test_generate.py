@@ -301,7 +301,9 @@ class Generate(support.ToolTest):
         self.assertEqual({reason for _, reason in drawn}, {"stop"})
         self.assertGreater(len({len(tokens) for tokens, _ in drawn}), 1)
         self.fails(USAGE, "--stop: here tokens are numbers; --stop-tokens", "--tokens", "1", "--stop", "a")
-        self.fails(USAGE, "--stop-tokens: token 32: the model knows 0 to 31", "--tokens", "1", "--stop-tokens", "3,32")
+        self.fails(USAGE, "token 32 of a text's end: the model knows 0 to 31", "--tokens", "1", "--stop-tokens", "3,32")
+        self.assertEqual(self.ends(*options, "--stop-tokens", 31, "--stop-tokens", whole[20]),
+                         self.ends(*options, "--stop-tokens", f"31,{whole[20]}"))
 
     def test_draws_follow_the_logits(self):
         """Of 400 first tokens each has about its chance."""
@@ -338,6 +340,10 @@ class Generate(support.ToolTest):
         self.assertEqual(self.dlrun(*text, "--stop", "e or"), self.dlrun(*text))  # of which a part is the prompt's
         self.write("prompt.txt", "to be ")
         self.assertEqual(self.dlrun("generate", run, "--text-file", "prompt.txt", *options), self.dlrun(*text))
+        os.mkdir(self.path("elsewhere"))  # where a file is, and no run
+        os.rename(self.path("prompt.txt"), self.path("elsewhere/prompt.txt"))
+        self.assertEqual(dltools.dlrun("generate", self.path(run), "--text-file", "prompt.txt", *options, cwd=self.path("elsewhere")),
+                         self.dlrun(*text))
         said = subprocess.run([dltools.DLRUN, "generate", self.path(run), "--text-file", "-", *map(str, options)], input="to be ",
                               capture_output=True, text=True, check=True)
         self.assertEqual(said.stdout, self.dlrun(*text))
@@ -364,7 +370,7 @@ class Generate(support.ToolTest):
         self.fails(IO, "none.txt", "--text-file", "none.txt")
         self.fails(USAGE, "--stop: at least one byte is wanted", "--text", "a", "--stop", "")
         self.fails(USAGE, "--min-p: '2' is not a share", "--min-p", "2")
-        self.fails(USAGE, "--repetition-penalty: '0' is not a number above 0", "--repetition-penalty", "0")
+        self.fails(USAGE, "--repetition-penalty: '0' is not a number from 0.001 to 1000", "--repetition-penalty", "0")
         self.fails(USAGE, "token 97 of the prompt: the model knows 0 to 31", "--text", "a")
         self.fails(USAGE, "--temperature: '-1' is not a number from 0 on", "--temperature", "-1")
         self.fails(USAGE, "--top-p: '0' is not a share", "--top-p", "0")

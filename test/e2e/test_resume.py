@@ -139,7 +139,7 @@ class RunFolder(support.ToolTest):
         # The same options: the same bits, and the rows that were cut off come back.
         said = dltools.call([dltools.DLRUN, "resume", "run", "--from", "10", "-q", "--save-final", "again.safetensors"], self.folder)
         self.assertEqual(said.returncode, 0, said.stderr)
-        self.assertIn("newer checkpoints, and copies of the logs and of the best weights, are in 'run/old-1' now", said.stderr)
+        self.assertIn("newer checkpoints, and copies of the logs, are in 'run/old-1' now; from here on the run is resumed without --from", said.stderr)
         self.assertEqual(self.bytes_of("again.safetensors"), self.bytes_of("first.safetensors"))
         self.assertEqual(self.bytes_of("run/train.csv"), rows)
         self.assertEqual(sorted(os.listdir(self.path("run/old-1/checkpoints"))), ["step-00000020.safetensors", "step-00000030.safetensors"])
@@ -160,8 +160,23 @@ class RunFolder(support.ToolTest):
         run = ["net.plan", "--steps", 20, "-q", "--every", "ckpt=5,eval=1", "--keep-best", "min:test.loss", "--keep", 0]
         self.dlrun(*run, "--out", "run")
         best = self.bytes_of("run/best.safetensors")
+        self.assertGreater(self.step_of("run/best.safetensors"), 5)
         self.dlrun("resume", "run", "--from", 5, "-q", "--set", "optim.lr=3", "--steps", 8)
         self.assertEqual(self.bytes_of("run/old-1/best.safetensors"), best)
+        # What is best from here on, if anything is, is of this course.
+        if os.path.exists(self.path("run/best.safetensors")):
+            self.assertNotEqual(self.bytes_of("run/best.safetensors"), best)
+        # Best weights of an earlier step are still the run's.
+        best = self.bytes_of("run/old-1/best.safetensors")
+        self.dlrun(*run, "--out", "other")
+        step = self.step_of("other/best.safetensors")
+        self.dlrun("resume", "other", "--from", -(-step // 5) * 5, "-q", "--steps", 20)
+        self.assertEqual(self.bytes_of("other/best.safetensors"), best)
+
+    def step_of(self, name):
+        with open(self.path(name), "rb") as file:
+            length = struct.unpack("<Q", file.read(8))[0]
+            return int(json.loads(file.read(length))["__metadata__"]["dl.step"])
 
     def test_what_a_checkpoint_holds(self):
         self.dlrun("net.plan", "--steps", 8, "--out", "run", "--seed", 3, "-q")

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <poll.h>
 #include <unistd.h>
 
 using namespace dlrun;
@@ -39,11 +40,17 @@ static Expected<std::string> readText(const std::string &path) {
   }
   std::string text;
   char some[1 << 16];
-  while (ssize_t count = read(STDIN_FILENO, some, sizeof some)) {
-    if (count < 0)
+  // (A signal interrupts the waiting, and no reading.)
+  for (pollfd input{STDIN_FILENO, POLLIN, 0};;) {
+    ssize_t count = poll(&input, 1, -1);
+    if (count >= 0)
+      count = read(STDIN_FILENO, some, sizeof some);
+    if (count == 0 || stopSignal() != 0)
+      break;
+    if (count < 0 && errno != EINTR)
       return Status(Code::Io, fmt::format("cannot read standard input: {}",
                                           std::strerror(errno)));
-    text.append(some, size_t(count));
+    text.append(some, size_t(std::max<ssize_t>(0, count)));
   }
   return text;
 }
@@ -87,14 +94,15 @@ stopsOf(const Options &options, const LanguageModel &model, bool areBytes) {
                                "--stop-tokens N,N,... says them");
   for (const std::string &text : options.stops)
     stops.push_back(bytesOf(text));
-  for (uint64_t token : options.stopTokens) {
-    if (token >= model.knownTokens())
-      return Status(Code::Usage,
-                    fmt::format("--stop-tokens: token {}: the model knows 0 to "
-                                "{}",
-                                token, model.knownTokens() - 1));
+  for (uint64_t token : options.stopTokens)
     stops.push_back({token});
-  }
+  for (const std::vector<uint64_t> &stop : stops)
+    for (uint64_t token : stop)
+      if (token >= model.knownTokens())
+        return Status(Code::Usage,
+                      fmt::format("token {} of a text's end: the model knows 0 "
+                                  "to {}",
+                                  token, model.knownTokens() - 1));
   return stops;
 }
 
@@ -131,12 +139,11 @@ public:
     for (size_t s = 0; options.json && s < result.samples.size(); ++s) {
       Event said("sample");
       const Generation::Sample &sample = result.samples[s];
-      bool isLast = s + 1 == result.samples.size();
       said.field("sample", s).array("tokens", sample.tokens);
       if (areBytes)
         said.field("text", std::string_view(textOf(sample.tokens, true)));
-      std::string_view reason =
-          result.complete || !isLast ? "length" : "interrupted";
+      bool isWhole = sample.tokens.size() == prompt.size() + options.newTokens;
+      std::string_view reason = isWhole ? "length" : "interrupted";
       said.field("finish_reason", sample.stopped ? "stop" : reason);
       said.send();
     }
@@ -191,6 +198,8 @@ Expected<int> dlrun::runGenerate(const Options &given) {
   if (!model)
     return model.takeError().within(options.plan);
   auto prompt = promptOf(options, *model);
+  if (int stopped = stopSignal())
+    return 128 + stopped;
   if (!prompt)
     return prompt.takeError();
   DLRT_TRY(checkWeightsNamed(options, session.plan()));

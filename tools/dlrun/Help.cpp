@@ -236,7 +236,8 @@ constexpr OptionHelp optionTexts[] = {
     {"from",
      R"(  --from STEP                  go on from the checkpoint of this step, which must be
                                there; newer ones move to FOLDER/old-1, beside
-                               copies of the logs
+                               copies of the logs. Once: without it the run goes
+                               on from there
 )"},
     {"resume",
      R"(  --resume=auto                go on if the folder holds this run (default:

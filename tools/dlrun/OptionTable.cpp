@@ -198,8 +198,7 @@ Status setSeconds(const std::string &value, double &out) {
   return {};
 }
 
-Status setTokens(const std::string &value, std::vector<uint64_t> &out) {
-  out.clear();
+Status addTokens(const std::string &value, std::vector<uint64_t> &out) {
   for (const std::string &part : splitAtCommas(value))
     DLRT_TRY(setUnsigned(part, out.emplace_back(), 0, INT32_MAX));
   return {};
@@ -224,8 +223,8 @@ Status setShare(const std::string &value, double &out) {
 
 Status setPenalty(Options &options, const std::string &value) {
   auto number = parseDouble(value);
-  if (!number || !(*number > 0 && *number <= 1e6))
-    return usage(fmt::format("'{}' is not a number above 0", value));
+  if (!number || !(*number >= 1e-3 && *number <= 1e3))
+    return usage(fmt::format("'{}' is not a number from 0.001 to 1000", value));
   options.sampling.repetitionPenalty = *number;
   return {};
 }
@@ -366,10 +365,13 @@ constexpr OptionInfo options[] = {
     {"text-file", generates, true,
      [](Options &o, Value v) { return setPath(v, o.textFile); }},
     {"tokens", generates, true,
-     [](Options &o, Value v) { return setTokens(v, o.tokens); }},
+     [](Options &o, Value v) {
+       o.tokens.clear();
+       return addTokens(v, o.tokens);
+     }},
     {"stop", generates, true, addStop},
     {"stop-tokens", generates, true,
-     [](Options &o, Value v) { return setTokens(v, o.stopTokens); }},
+     [](Options &o, Value v) { return addTokens(v, o.stopTokens); }},
     {"max-new-tokens", generates, true,
      [](Options &o, Value v) {
        return setUnsigned(v, o.newTokens, 1, 1 << 24);

@@ -141,6 +141,8 @@ void dlrun::makeAbsolute(Options &options) {
   for (std::string *path :
        {&options.saveFinal, &options.saveMetrics, &options.trace, &options.out})
     absolute(*path);
+  if (options.textFile != "-") // standard input
+    absolute(options.textFile);
   for (std::string &argument : options.data)
     argument = absoluteData(argument);
 }

@@ -475,7 +475,8 @@ void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
 }
 
 /// Of the next panel: each of so many blocks of rows fetches some of the rows
-/// of windows, both channels of a pair in each step.
+/// of windows, both channels of a pair in each step; blocks that are over the
+/// last ones again.
 void ContractStage::fetchAhead(int64_t blocks, KPart &part) const {
   part.ahead.rows = 1;
   if (form.kDims.size() > 2) {
@@ -559,7 +560,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
       add(part.last);
   add(part.clipped), add(part.packs), add(part.pairs), add(part.rowsArePairs);
   add(part.onlyFinishes), add(part.sumStride), add(panel.rounds);
-  add(part.ahead.count);
+  add(form.pairsOuterK ? part.ahead.count : 0); // else it follows from these
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

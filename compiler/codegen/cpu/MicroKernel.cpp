@@ -82,8 +82,8 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   element = vectorTy->getScalarType();
 
   Values sums = initialSums(arguments.sums);
-  if (part.last && form.is<LaneProduct>() && form.rowDim >= 0 &&
-      form.kCount() >= kFetchingK)
+  if (part.last && !part.onlyFinishes && form.is<LaneProduct>() &&
+      form.rowDim >= 0 && form.kCount() >= kFetchingK)
     fetchResults();
   if (part.blocked)
     sums = accumulateBlocked(sums);

@@ -188,3 +188,11 @@ graph.step @pad_half_turned(%x: tensor<8x11x8x24xf32>) -> tensor<8x16x17x24xf32>
   %1 = graph.pad %0 {high = array<i64: 0, 4, 3, 0>, interior = array<i64: 0, 0, 0, 0>, low = array<i64: 0, 4, 3, 0>, value = 0.0 : f64} : (tensor<8x8x11x24xf32>) -> tensor<8x16x17x24xf32>
   graph.return %1 : tensor<8x16x17x24xf32>
 }
+// Below the padding's guard: a number for each channel, which is there wherever images are, and one for each row, which is not.
+graph.step @padded_with_numbers(%x: tensor<32x5x3x4xf32>, %c: tensor<1x5x1x1xf32>, %r: tensor<1x1x3x1xf32>) -> (tensor<32x5x5x6xf32>, tensor<32x5x5x6xf32>) {
+  %0 = graph.mul %x, %c : (tensor<32x5x3x4xf32>, tensor<1x5x1x1xf32>) -> tensor<32x5x3x4xf32>
+  %1 = graph.pad %0 {low = array<i64: 0, 0, 1, 1>, high = array<i64: 0, 0, 1, 1>, interior = array<i64: 0, 0, 0, 0>, value = 0.0 : f64} : (tensor<32x5x3x4xf32>) -> tensor<32x5x5x6xf32>
+  %2 = graph.add %x, %r : (tensor<32x5x3x4xf32>, tensor<1x1x3x1xf32>) -> tensor<32x5x3x4xf32>
+  %3 = graph.pad %2 {low = array<i64: 0, 0, 1, 1>, high = array<i64: 0, 0, 1, 1>, interior = array<i64: 0, 0, 0, 0>, value = 0.0 : f64} : (tensor<32x5x3x4xf32>) -> tensor<32x5x5x6xf32>
+  graph.return %1, %3 : tensor<32x5x5x6xf32>, tensor<32x5x5x6xf32>
+}

@@ -257,3 +257,23 @@ graph.step @integer_sums_beside(%x: tensor<9001x2x5xi64>) -> (tensor<9001xi64>, 
   %2 = graph.sum %1 {dims = array<i64: 1, 2>} : (tensor<9001x2x5xi64>) -> tensor<9001xi64>
   graph.return %0, %2 : tensor<9001xi64>, tensor<9001xi64>
 }
+// Columns of two, of six and of seven vectors and a rest, by one sum and by two.
+graph.step @columns_of_vectors(%a: tensor<300x32xf32>, %b: tensor<300x96xf32>, %c: tensor<300x117xf32>) -> (tensor<32xf32>, tensor<96xf32>, tensor<96xf32>, tensor<117xf32>, tensor<117xf32>) {
+  %0 = graph.sum %a {dims = array<i64: 0>, keepdim = false} : (tensor<300x32xf32>) -> tensor<32xf32>
+  %1 = graph.sum %b {dims = array<i64: 0>, keepdim = false} : (tensor<300x96xf32>) -> tensor<96xf32>
+  %2 = graph.mul %b, %b : (tensor<300x96xf32>, tensor<300x96xf32>) -> tensor<300x96xf32>
+  %3 = graph.sum %2 {dims = array<i64: 0>, keepdim = false} : (tensor<300x96xf32>) -> tensor<96xf32>
+  %4 = graph.sum %c {dims = array<i64: 0>, keepdim = false} : (tensor<300x117xf32>) -> tensor<117xf32>
+  %5 = graph.mul %c, %c : (tensor<300x117xf32>, tensor<300x117xf32>) -> tensor<300x117xf32>
+  %6 = graph.sum %5 {dims = array<i64: 0>, keepdim = false} : (tensor<300x117xf32>) -> tensor<117xf32>
+  graph.return %0, %1, %3, %4, %6 : tensor<32xf32>, tensor<96xf32>, tensor<96xf32>, tensor<117xf32>, tensor<117xf32>
+}
+// Statistics of groups of images that lie side by side, of which all elements are made: few groups, and long ones.
+graph.step @groups_of_images(%x: tensor<3x700x32xf32>, %dy: tensor<3x700x32xf32>) -> tensor<3x700x32xf32> {
+  %0 = graph.mul %x, %dy : (tensor<3x700x32xf32>, tensor<3x700x32xf32>) -> tensor<3x700x32xf32>
+  %1 = graph.sum %0 {dims = array<i64: 1>, keepdim = true} : (tensor<3x700x32xf32>) -> tensor<3x1x32xf32>
+  %2 = graph.sum %dy {dims = array<i64: 1>, keepdim = true} : (tensor<3x700x32xf32>) -> tensor<3x1x32xf32>
+  %3 = graph.mul %1, %x : (tensor<3x1x32xf32>, tensor<3x700x32xf32>) -> tensor<3x700x32xf32>
+  %4 = graph.add %3, %2 : (tensor<3x700x32xf32>, tensor<3x1x32xf32>) -> tensor<3x700x32xf32>
+  graph.return %4 : tensor<3x700x32xf32>
+}

@@ -86,3 +86,20 @@ graph.step @few_tokens(%x: tensor<16x8x4x4xf32>, %w: tensor<8x8x3x3xf32>, %v: te
   %5 = graph.sum %4 {dims = array<i64: 1, 2>, keepdim = false} : (tensor<16x16x8xf32>) -> tensor<16xf32>
   graph.return %5 : tensor<16xf32>
 }
+
+// Gradients of the matrices count, too: without them the convolution would be the most.
+// CHECK-LABEL: graph.step @tokens_in_training
+// CHECK: %[[Y:.*]] = graph.conv2d {{.*}}graph.orders = [array<i64: 1, 2, 3, 0>]
+// CHECK-NEXT: graph.copy %[[Y]] {graph.orders = [array<i64: 0, 1, 2, 3>]}
+// CHECK-NOT: orders
+// CHECK: graph.return
+graph.step @tokens_in_training(%x: tensor<16x8x4x4xf32>, %w: tensor<8x8x3x3xf32>, %v: tensor<8x60xf32>, %d: tensor<16x16x60xf32>) -> (tensor<16xf32>, tensor<8x60xf32>) {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<16x8x4x4xf32>, tensor<8x8x3x3xf32>) -> tensor<16x8x4x4xf32>
+  %1 = graph.reshape %0 {shape = array<i64: 16, 8, 16>} : (tensor<16x8x4x4xf32>) -> tensor<16x8x16xf32>
+  %2 = graph.transpose %1 {permutation = array<i64: 0, 2, 1>} : (tensor<16x8x16xf32>) -> tensor<16x16x8xf32>
+  %3 = graph.tanh %2 : (tensor<16x16x8xf32>) -> tensor<16x16x8xf32>
+  %4 = graph.matmul %3, %v {spec = "btk,kn->btn"} : (tensor<16x16x8xf32>, tensor<8x60xf32>) -> tensor<16x16x60xf32>
+  %5 = graph.sum %4 {dims = array<i64: 1, 2>, keepdim = false} : (tensor<16x16x60xf32>) -> tensor<16xf32>
+  %6 = graph.matmul %3, %d {spec = "btk,btn->kn"} : (tensor<16x16x8xf32>, tensor<16x16x60xf32>) -> tensor<8x60xf32>
+  graph.return %5, %6 : tensor<16xf32>, tensor<8x60xf32>
+}
