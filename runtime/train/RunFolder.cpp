@@ -9,7 +9,6 @@
 #include "runtime/train/ScalarLog.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -208,14 +207,17 @@ RunFolder::checkpointsUpTo(std::optional<uint64_t> step) const {
   if (!steps || !step)
     return steps;
   auto found = std::ranges::find(*steps, *step);
-  if (found == steps->end())
+  if (found == steps->end()) {
+    std::string known;
+    for (uint64_t other : *steps)
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", other);
     return Status(Code::Usage,
-                  fmt::format("--from {}: the run in '{}' has {}", *step, root,
-                              steps->empty()
-                                  ? "no checkpoint yet"
-                                  : fmt::format("checkpoints of these steps: "
-                                                "{}",
-                                                fmt::join(*steps, ", "))));
+                  fmt::format("--from {}: the run in '{}' has {}{}", *step,
+                              root,
+                              known.empty() ? "no checkpoint yet"
+                                            : "checkpoints of these steps: ",
+                              known));
+  }
   steps->erase(found + 1, steps->end());
   return steps;
 }
