@@ -181,14 +181,9 @@ SmallVector<unsigned> BoundKernel::cutOrder() const {
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, dims.size()));
   if (hasContraction())
     return order;
-  Value result = root().storedOp()->getResult(0);
-  if (auto stored = orderOf(result); !stored.empty())
+  auto stored = orderOf(root().storedOp()->getResult(0));
+  if (!stored.empty())
     order.assign(stored.begin(), stored.end());
-  else if (isPlaced(result) && !isInScratch(result)) // as the kernel says
-    llvm::stable_sort(order, [&](unsigned x, unsigned y) {
-      ArrayRef<int64_t> strides = placement(result).strides;
-      return strides[x] > strides[y];
-    });
   // Each part of the indices that are added to reads all of them.
   if (const auto &sparse = nest(root().op).sparse) {
     llvm::erase(order, sparse->at);
