@@ -102,6 +102,7 @@ public:
       } else { // what vectors along batches want
         passes.addPass(createAssignLayouts());
         passes.addPass(createBatchInnermost());
+        passes.addPass(createChannelsInnermost({/*fewImages=*/true}));
       }
       // Nothing may merge behind it what it has doubled.
       if (options.fuse && !options.keepAll)

@@ -5,10 +5,7 @@ using namespace mlir;
 
 namespace dl::graph {
 
-static bool kernelSaysSo(BlockArgument argument) {
-  auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
-  if (!kernel)
-    return false;
+static bool saysSo(KernelOp kernel, BlockArgument argument) {
   std::optional<ArrayRef<int64_t>> numbers = kernel.getBf16Operands();
   return numbers &&
          llvm::is_contained(*numbers, int64_t(argument.getArgNumber()));
@@ -16,8 +13,15 @@ static bool kernelSaysSo(BlockArgument argument) {
 
 bool holdsBf16(Value value) {
   while (true) {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return kernelSaysSo(argument);
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
+      if (!kernel)
+        return false;
+      if (saysSo(kernel, argument))
+        return true;
+      value = kernel.getOperand(argument.getArgNumber());
+      continue;
+    }
     Operation *op = value.getDefiningOp();
     if (auto kernel = dyn_cast<KernelOp>(op)) {
       value = kernel.getBody().front().getTerminator()->getOperand(

@@ -31,7 +31,8 @@ public:
 /// Chooses for the values of one step.
 class ChannelsChooser {
 public:
-  explicit ChannelsChooser(graph::StepOp function) : function(function) {}
+  ChannelsChooser(graph::StepOp function, bool fewImages)
+      : function(function), fewImages(fewImages) {}
   void run();
   /// Names of states that are read or made like chosen values.
   void addStates(llvm::StringMap<int64_t> &states);
@@ -41,6 +42,7 @@ private:
   void spread(Value value);
 
   graph::StepOp function;
+  bool fewImages;
   /// Values to be stored so, and views, which are not stored, between them.
   llvm::SetVector<Value> reached;
   SmallVector<Value> read; // operands of convolutions
@@ -61,24 +63,32 @@ static bool areEnough(Value value) {
   return channels >= kLeastChannels && channels % 4 == 0;
 }
 
-/// A convolution, or one of its gradients, whose sums or results go over all
-/// channels: not one that has a filter for each channel.
-static bool isConvolution(LoopNestOpInterface op) {
+/// A convolution, or one of its gradients.
+static bool hasWindows(LoopNestOpInterface op) {
   LoopNest nest = op.getLoopNest();
   if (!nest.contraction || nest.numParallel != kRank ||
       !llvm::all_of(op->getOperands(), hasChannels))
     return false;
-  AffineMap images = nest.accesses[0].map;
-  bool windows = llvm::any_of(images.getResults(), [](AffineExpr expr) {
-    return isa<AffineBinaryOpExpr>(expr);
-  });
-  auto channel = dyn_cast<AffineDimExpr>(images.getResult(kChannels));
-  if (!windows || !channel)
-    return false;
-  bool isPerChannel =
-      channel.getPosition() < nest.numParallel &&
-      nest.accesses[1].map.isFunctionOfDim(channel.getPosition());
-  return !isPerChannel && areEnough(op->getOperand(0)) &&
+  ArrayRef<AffineExpr> image = nest.accesses[0].map.getResults();
+  return isa<AffineDimExpr>(image[kChannels]) &&
+         llvm::any_of(image, [](AffineExpr expr) {
+           return isa<AffineBinaryOpExpr>(expr);
+         });
+}
+
+/// It has a filter for each channel.
+static bool isPerChannel(LoopNestOpInterface op) {
+  LoopNest nest = op.getLoopNest();
+  unsigned channel =
+      cast<AffineDimExpr>(nest.accesses[0].map.getResult(kChannels))
+          .getPosition();
+  return channel < nest.numParallel &&
+         nest.accesses[1].map.isFunctionOfDim(channel);
+}
+
+/// Its sums or results go over all channels.
+static bool isConvolution(LoopNestOpInterface op) {
+  return hasWindows(op) && !isPerChannel(op) && areEnough(op->getOperand(0)) &&
          areEnough(op->getResult(0));
 }
 
@@ -108,6 +118,54 @@ static bool canReorder(Value value) {
   });
 }
 
+/// A state with rows of channels, or what keeps them.
+static bool isFilter(Value value) {
+  while (hasChannels(value)) {
+    if (graph::stateOf(value))
+      return true;
+    auto maker = value.getDefiningOp<LoopNestOpInterface>();
+    if (!maker || !keepsChannels(maker.getLoopNest(), 0))
+      return false;
+    value = maker->getOperand(0);
+  }
+  return false;
+}
+
+/// Whatever reads the gradient takes it as rows of channels.
+static bool isFilterGradient(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    auto user = dyn_cast<LoopNestOpInterface>(use.getOwner());
+    return user ? keepsChannels(user.getLoopNest(), use.getOperandNumber())
+                : isa<graph::ReturnOp>(use.getOwner());
+  });
+}
+
+/// Both sides go over the images: it is the gradient of a weight.
+static bool sumsImages(LoopNestOpInterface op) {
+  return imagesType(op->getOperand(0)).getDimSize(0) ==
+             imagesType(op->getOperand(1)).getDimSize(0) &&
+         op.getLoopNest().accesses[0].map.getResult(0) ==
+             op.getLoopNest().accesses[1].map.getResult(0);
+}
+
+/// On a CPU it is worth to have channels innermost.
+static bool isOfFewImages(LoopNestOpInterface op) {
+  RankedTensorType images = imagesType(op->getOperand(0));
+  return images.getDimSize(0) < graph::kLeastInnerBatch &&
+         images.getDimSize(2) > 1 && images.getDimSize(3) > 1 &&
+         (sumsImages(op) ? isFilterGradient(op->getResult(0))
+                         : isFilter(op->getOperand(1)));
+}
+
+/// On a CPU the step would lose by it.
+static bool wantsOtherOrders(graph::StepOp step) {
+  return llvm::any_of(step.getOps<LoopNestOpInterface>(), [](auto op) {
+    return hasWindows(op) &&
+           (isPerChannel(op) || imagesType(op->getOperand(0)).getDimSize(0) >=
+                                    graph::kLeastInnerBatch);
+  });
+}
+
 void ChannelsChooser::want(Value value) {
   if (hasChannels(value) && canReorder(value))
     reached.insert(value);
@@ -133,7 +191,7 @@ void ChannelsChooser::spread(Value value) {
 
 void ChannelsChooser::run() {
   for (auto op : function.getOps<LoopNestOpInterface>()) {
-    if (!isConvolution(op))
+    if (!isConvolution(op) || (fewImages && !isOfFewImages(op)))
       continue;
     for (Value operand : op->getOperands()) {
       want(operand);
@@ -168,11 +226,31 @@ void ChannelsChooser::addStates(llvm::StringMap<int64_t> &states) {
   }
 }
 
+static bool updatesParameters(graph::StepOp step) {
+  return llvm::any_of(step.getReturn()->getOpOperands(), [&](OpOperand &made) {
+    FlatSymbolRefAttr name = graph::stateOf(made);
+    auto state =
+        name ? SymbolTable::lookupNearestSymbolFrom<graph::StateOp>(step, name)
+             : graph::StateOp();
+    return state && state.getRole() == "parameter";
+  });
+}
+
 void ChannelsInnermostPass::runOnOperation() {
   ModuleOp module = getOperation();
   llvm::StringMap<int64_t> states;
-  for (auto function : module.getOps<graph::StepOp>()) {
-    ChannelsChooser chooser(function);
+  SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());
+  if (fewImages) {
+    // Filters lie as steps that train want them.
+    bool isWanted = llvm::none_of(steps, [](graph::StepOp step) {
+      return updatesParameters(step) && wantsOtherOrders(step);
+    });
+    llvm::erase_if(steps, [&](graph::StepOp step) {
+      return !isWanted || wantsOtherOrders(step);
+    });
+  }
+  for (graph::StepOp function : steps) {
+    ChannelsChooser chooser(function, fewImages);
     chooser.run();
     chooser.addStates(states);
   }

@@ -95,6 +95,8 @@ void check(const KernelCase &test, bool fuse) {
   PassManager manager(&context);
   manager.addNestedPass<graph::StepOp>(createDecompose());
   manager.addPass(createBatchInnermost());
+  if (StringRef(test.file).contains("channels"))
+    manager.addPass(createChannelsInnermost());
   FormKernelsOptions options;
   options.fuse = fuse;
   manager.addPass(createFormKernels(options));

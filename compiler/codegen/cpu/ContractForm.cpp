@@ -15,6 +15,8 @@ struct Candidate {
   bool scattered = false; // results are stored one by one
 
   bool operator>(const Candidate &other) const {
+    if (form.hasPixelRows != other.form.hasPixelRows)
+      return form.hasPixelRows;
     return scattered != other.scattered ? other.scattered : score > other.score;
   }
 };
@@ -191,7 +193,8 @@ static void cutDot(ContractForm &form, unsigned lanes) {
 /// Each row is used by many lanes, and the same for all batches.
 static bool canPairOuterK(const ContractForm &form) {
   unsigned outer = form.kDims.front();
-  return form.hasBf16 && form.is<LaneProduct>() && form.kDims.size() > 1 &&
+  return form.hasBf16 && form.is<LaneProduct>() && !form.sumsPixels &&
+         !form.hasPixelRows && form.kDims.size() > 1 &&
          form.extents[outer] % 2 == 0 && form.rowDim >= 0 &&
          form.rows() >= kMinPairedRows && form.innerKCount() <= kMaxInnerK &&
          form.kCount() <= kMaxPairedK &&
@@ -280,7 +283,8 @@ bool ContractForm::pairsRowsOfTaps() const {
 
 bool ContractForm::dotsBf16() const {
   bool alongK = is<DotProduct>() && extents[kDims.back()] >= twoVectors;
-  return hasBf16 && (is<BlockedProduct>() || alongK || pairsOuterK);
+  return hasBf16 && (is<BlockedProduct>() || alongK || pairsOuterK ||
+                     pairsChannels() || pairsPixels());
 }
 
 FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
@@ -317,6 +321,31 @@ static bool isBestBlocked(const ContractForm &form, unsigned lanes) {
           (form.hasBf16 && form.laneCount() >= kVectorsOfPairs * lanes));
 }
 
+/// Blocks of k and, of a large product, of rows and lanes.
+static void cutK(ContractForm &form, unsigned lanes) {
+  bool blocked = isBestBlocked(form, lanes);
+  if (!blocked && form.fetchesLanes(lanes))
+    return;
+  // A panel's k block shares the first-level cache with rows and sums.
+  int64_t count = form.kCount();
+  int64_t most = blocked ? form.machine->blockRowBytes / (64 / lanes)
+                         : form.machine->panelDepth;
+  if (count > (blocked ? most : most * 3 / 2)) {
+    int64_t blocks = llvm::divideCeil(count, most);
+    form.kBlock =
+        llvm::alignTo(llvm::divideCeil(count, blocks), blocked ? lanes : 8);
+  }
+  if (blocked) {
+    int64_t laneBlock =
+        form.numKBlocks() == 1 ? form.laneCount() : kBlockVectors * lanes;
+    int64_t rowBlocks = std::max<int64_t>(
+        llvm::divideCeil(form.rows(), form.machine->maxBlockRows),
+        blocksForThreads(form, laneBlock));
+    form.product = BlockedProduct{
+        int64_t(llvm::divideCeil(form.rows(), rowBlocks)), laneBlock};
+  }
+}
+
 FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
                                              const Stage &stage,
                                              const Processor &processor,
@@ -345,6 +374,10 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
     Candidate options[] = {
         laneCandidate(base, strides, loops.numParallel, swap, lanes),
         dotCandidate(base, strides, loops.numParallel, swap, lanes)};
+    if (Candidate &lane = options[0]; lane.score >= 0 && !lane.scattered &&
+                                      lane.form.hasPixelChannels() &&
+                                      lane.form.canUsePixelRows())
+      lane.form.usePixelRows();
     for (Candidate &option : options)
       if (option.score >= 0 && (best.score < 0 || option > best))
         best = std::move(option);
@@ -368,33 +401,17 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
     cutDot(form, lanes);
     return form;
   }
+  if (!form.hasPixelRows && form.packsPanels() && form.canUsePixelRows())
+    form.usePixelRows();
+  if (form.canSumPixels())
+    form.sumPixels();
   if (canPairOuterK(form))
     pairOuterK(form);
   if (form.kDims.size() != 1)
     return form;
   if (isBestStreamed(form, lanes))
     return streamed(std::move(form));
-  bool blocked = isBestBlocked(form, lanes);
-  if (!blocked && form.fetchesLanes(lanes))
-    return form;
-  // A panel's k block shares the first-level cache with rows and sums.
-  int64_t count = form.kCount();
-  int64_t most =
-      blocked ? machine.blockRowBytes / (64 / lanes) : machine.panelDepth;
-  if (count > (blocked ? most : most * 3 / 2)) {
-    int64_t blocks = llvm::divideCeil(count, most);
-    form.kBlock =
-        llvm::alignTo(llvm::divideCeil(count, blocks), blocked ? lanes : 8);
-  }
-  if (blocked) {
-    int64_t laneBlock =
-        form.numKBlocks() == 1 ? form.laneCount() : kBlockVectors * lanes;
-    int64_t rowBlocks =
-        std::max<int64_t>(llvm::divideCeil(form.rows(), machine.maxBlockRows),
-                          blocksForThreads(form, laneBlock));
-    form.product = BlockedProduct{
-        int64_t(llvm::divideCeil(form.rows(), rowBlocks)), laneBlock};
-  }
+  cutK(form, lanes);
   return form;
 }
 

@@ -113,6 +113,13 @@ struct ContractForm {
   /// for each of them both. Where such pairs are multiplied, rows are packed as
   /// [row][k / 2][other k], once for a tile.
   bool pairsOuterK = false;
+  /// Of a lane product: rows are neighbours of an image, and panels of lanes,
+  /// the same for all rows, are packed once for a tile: see PixelRows.cpp.
+  bool hasPixelRows = false;
+  /// Of the weight's gradient: k are pixels, and both sides have neighbours at
+  /// each of them, which are packed for a block of k where they are bf16, rows
+  /// as [k][row].
+  bool sumsPixels = false;
 
   llvm::SmallVector<int64_t> extents;
   const plan::MachineModel *machine = nullptr;
@@ -156,6 +163,15 @@ struct ContractForm {
   /// Elements of packed rows from a k of the outermost dim to the next.
   int64_t innerKCount() const { return kCount() / extents[kDims.front()]; }
 
+  // PixelForms.cpp
+  /// Of pixel rows, two neighbours of the innermost k are a pair: channels of a
+  /// pixel. All that a tile reads of the images, so many elements, is copied as
+  /// such.
+  bool pairsChannels() const;
+  int64_t pixelWindow(const TiledKernel &kernel) const;
+  /// Of sums over pixels, two neighbours of the innermost k are a pair.
+  bool pairsPixels() const;
+
   bool isBordered(unsigned dim) const {
     return llvm::any_of(borders,
                         [&](const Border &b) { return b.parallel == dim; });
@@ -183,6 +199,15 @@ struct ContractForm {
   int64_t laneOffset(int64_t flat) const;
 
 private:
+  /// Pixels lie by their channels, the innermost k.
+  bool hasPixelChannels() const;
+  /// A convolution, or its input's gradient: the same filters for all rows of
+  /// all images.
+  bool canUsePixelRows() const;
+  void usePixelRows();
+  /// The gradient of a weight: both sides have neighbours at each pixel.
+  bool canSumPixels() const;
+  void sumPixels();
   static mlir::FailureOr<ContractForm> create(const StagedKernel &kernel,
                                               const Stage &stage,
                                               const Processor &processor,

@@ -49,6 +49,18 @@ inline constexpr int64_t kStreamedVectors = 4, kStreamedDepth = 16,
 /// More vectors of a row than this are several panels.
 inline constexpr int64_t kMaxVectors = 6;
 
+/// Channels that lie next to one another, and pixels of a row, for which such
+/// rows are worth their own product.
+inline constexpr int64_t kLeastChannels = 16, kLeastPixels = 4;
+/// Pixels of its tile, about, which share its packed lanes; and bytes of those.
+inline constexpr int64_t kPixelsOfTile = 256, kPixelLaneBytes = 256 << 10;
+/// Lanes of such a tile: two vectors of f32 at least.
+inline constexpr int64_t kLeastPixelLanes = 32, kMostPixelLanes = 256;
+/// Where pixels are summed: those of a block of k, about, of which a panel of
+/// two vectors stays in the first-level cache; rows and lanes of a tile.
+inline constexpr int64_t kPixelsOfBlock = 256;
+inline constexpr int64_t kPixelSumRows = 64, kPixelSumLanes = 64;
+
 /// What AMX multiplies at once: rows, lanes, and k in pairs.
 inline constexpr int64_t kTileRows = 16, kTileK = 32;
 /// Lanes of a cache block of tiles, and k, about: both packed sides and the

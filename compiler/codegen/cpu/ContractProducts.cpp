@@ -103,8 +103,30 @@ static SmallVector<int64_t> stepsOf(const ContractForm &form,
   return steps;
 }
 
+/// Whole rows of pixels, so many that they are worth the packed lanes, and as
+/// many lanes as have room.
+static SmallVector<int64_t> pixelSteps(const ContractForm &form,
+                                       const TiledKernel &kernel) {
+  int64_t laneBytes = form.kCount() * (form.hasBf16 ? 2 : 64 / kernel.lanes());
+  int64_t lanes = std::clamp(kPixelLaneBytes / laneBytes, kLeastPixelLanes,
+                             kMostPixelLanes);
+  auto steps = stepsOf(form, kernel, form.rows(),
+                       lanes / kLeastPixelLanes * kLeastPixelLanes);
+  int64_t pixels = form.rows();
+  for (unsigned d : llvm::reverse(form.batchDims)) {
+    steps[d] = std::min<int64_t>(form.extents[d],
+                                 llvm::divideCeil(kPixelsOfTile, pixels));
+    pixels *= steps[d];
+  }
+  return steps;
+}
+
 SmallVector<int64_t> LaneProduct::tileSteps(const ContractForm &form,
                                             const TiledKernel &kernel) const {
+  if (form.hasPixelRows)
+    return pixelSteps(form, kernel);
+  if (form.sumsPixels)
+    return stepsOf(form, kernel, kPixelSumRows, kPixelSumLanes);
   bool large = form.isLarge();
   auto steps = stepsOf(form, kernel, large ? 256 : 24, large ? 512 : 64);
   if (!form.pairsOuterK)
@@ -207,9 +229,17 @@ ContractScratch LaneProduct::scratch(const ContractForm &form,
   // One vector more than needed: strides of a power of two share cache sets.
   ContractScratch scratch = sumsOfTile(form, kernel, form.tileRows(kernel),
                                        stride + kernel.lanes(), packed);
-  if (form.pairsOuterK) {
+  // (Pixels are summed so on processors without pairs, too.)
+  int64_t rows = 0;
+  if (form.pairsOuterK)
+    rows = form.tileRows(kernel) * form.kCount() / 2;
+  else if (form.hasBf16 && form.sumsPixels)
+    rows = form.tileRows(kernel) * form.kBlock;
+  else if (form.pairsChannels())
+    rows = llvm::divideCeil(form.pixelWindow(kernel), 2);
+  if (rows) {
     Reserve reserve(kernel);
-    reserve(form.tileRows(kernel) * form.kCount() / 2);
+    reserve(rows);
     scratch.rowsAt = scratch.bytes;
     scratch.bytes += reserve.bytes;
   }

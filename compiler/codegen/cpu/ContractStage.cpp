@@ -3,7 +3,6 @@
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
 #include "compiler/codegen/cpu/PayloadCode.h"
-#include <functional>
 
 using namespace mlir;
 
@@ -55,6 +54,14 @@ void ContractStage::emit() {
     packTapRows(), packPlanes();
   else if (!tiles && pairs && form.pairsOuterK)
     packTileRows();
+  if (form.hasPixelRows) {
+    Span lanes = span(form.laneDims.front(), 1);
+    emitIf(
+        b, lanes.isLast, [&] { packPixelLanes(lanes.last); },
+        [&] { packPixelLanes(lanes.usual); });
+    if (pairs)
+      packPixels();
+  }
   emitBatch(0);
   if (tiles)
     releaseTiles(b);
@@ -222,58 +229,11 @@ Panel ContractStage::packedPanel(int64_t lanes) const {
   panel.kSteps.resize(form.kDims.size());
   for (size_t k = form.kDims.size(); k-- > 0;) {
     panel.kSteps[k] = step;
-    step *= form.extents[form.kDims[k]];
+    bool halved = pairs && (form.hasPixelRows || form.sumsPixels) &&
+                  k + 1 == form.kDims.size();
+    step *= form.extents[form.kDims[k]] / (halved ? 2 : 1);
   }
   return panel;
-}
-
-SmallVector<int64_t> packedSteps(const ContractForm &form) {
-  SmallVector<int64_t> steps(form.kDims.size());
-  int64_t step = 1;
-  for (size_t k = steps.size(); k-- > 0;) {
-    steps[k] = step;
-    step *= form.extents[form.kDims[k]];
-  }
-  return steps;
-}
-
-/// Of a row: its lanes are the other k, its k the outermost one.
-Panel ContractStage::rowPanel() const {
-  Panel inner;
-  inner.lanes = form.innerKCount();
-  for (int64_t flat = 0; flat < inner.lanes; ++flat) {
-    int64_t rest = flat, offset = 0;
-    for (unsigned k : llvm::reverse(ArrayRef(form.kDims).drop_front())) {
-      offset += rest % form.extents[k] * form.scalar.coefficients[k];
-      rest /= form.extents[k];
-    }
-    inner.offsets.push_back(offset);
-  }
-  unsigned outer = form.kDims.front();
-  inner.kSteps = {form.scalar.coefficients[outer]};
-  return inner;
-}
-
-void ContractStage::packTileRows() {
-  Panel inner = rowPanel();
-  Value *first = tileOrigin(form.rowDim), *end = rowEnd();
-  emitLoop(b, b.getInt64(0), b.CreateSub(end, first), 1, [&](Value *row) {
-    emitPack(b, element, inner, {form.extents[form.kDims.front()]},
-             sidePointer(form.scalar, b.CreateAdd(first, row), b.getInt64(0)),
-             packedRow(row, b.getInt64(0)),
-             {inner.lanes, e.kernel.lanes(), inner.lanes, true, true});
-  });
-}
-
-/// Of a packed row, the first k that counts.
-Value *ContractStage::firstPackedK() {
-  Value *first = b.getInt64(0);
-  auto steps = packedSteps(form);
-  for (auto [border, low] : llvm::zip(form.borders, clippedFrom)) {
-    size_t number = llvm::find(form.kDims, border.k) - form.kDims.begin();
-    first = b.CreateAdd(first, b.CreateMul(low, b.getInt64(steps[number])));
-  }
-  return first;
 }
 
 /// Behind the last row of the tile.
@@ -281,15 +241,6 @@ Value *ContractStage::rowEnd() const {
   GridPart bound = e.kernel.parts(stage)[form.rowDim];
   return e.kernel.isCut(bound) ? tile.end[*bound.grid]
                                : b.getInt64(form.rows());
-}
-
-/// From a k of the outermost dim on, an even one.
-Value *ContractStage::packedRow(Value *relative, Value *k) {
-  Value *at = b.CreateAdd(b.CreateMul(relative, b.getInt64(form.kCount() / 2)),
-                          firstPackedK());
-  at = b.CreateAdd(
-      at, b.CreateMul(b.CreateLShr(k, 1), b.getInt64(form.innerKCount())));
-  return b.CreateGEP(element, scratchAt(scratch.rowsAt), at);
 }
 
 void ContractStage::emitTile(int64_t rows, int64_t lanes) {
@@ -319,7 +270,11 @@ void ContractStage::emitRowsOfTile(int64_t rows, int64_t lanes) {
   Registers free = registers;
   if (pairs && !form.is<DotProduct>()) // which are joined on the way
     free.count -= 2 * free.perVector;
-  RegisterTile block = choose(form, rows, lanes, e.kernel.lanes(), free);
+  if (form.sumsPixels)
+    free = registers;
+  RegisterTile block = form.hasPixelRows
+                           ? pixelBlock(rows, lanes)
+                           : choose(form, rows, lanes, e.kernel.lanes(), free);
   KPart part;
   part.clipped = !clippedFrom.empty();
   part.sumStride = scratch.sumStride;
@@ -330,6 +285,11 @@ void ContractStage::emitRowsOfTile(int64_t rows, int64_t lanes) {
   if (pairs && form.pairsOuterK) {
     part.rowStep = form.kCount() / 2;
     part.scalarSteps = packedSteps(form);
+  }
+  if (pairs && form.hasPixelRows) {
+    part.rowStep /= 2;
+    for (int64_t &step : part.scalarSteps)
+      step = std::max<int64_t>(step / 2, 1);
   }
   int64_t extent = form.extents[form.kDims.front()];
   int64_t size = form.kBlock / (form.kCount() / extent);
@@ -369,52 +329,14 @@ void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
     }
     pairRows(rows, extents, k, part);
   }
-  if (form.packsPanels())
+  if (form.sumsPixels && form.hasBf16)
+    packPixelSums(rows, lanes, block.vectors * e.kernel.lanes(), extents, k,
+                  part);
+  else if (form.packsPanels() && !form.hasPixelRows)
     emitPack(b, element, panelAt(0, lanes), extents,
              sidePointer(form.lane, tileOrigin(form.rowDim), k), scratchAt(0),
              {block.vectors * e.kernel.lanes(), e.kernel.lanes(), 0});
   emitPanels(rows, lanes, block, k, part);
-}
-
-/// All rows of a k block, in the order of k: each vector along the innermost
-/// dim and the next one.
-void ContractStage::pairRows(int64_t rows, ArrayRef<int64_t> extents, Value *k,
-                             const KPart &part) {
-  int64_t width = e.kernel.lanes();
-  auto *vector = llvm::FixedVectorType::get(element, width);
-  llvm::Align align(4); // of f32
-  std::function<void(size_t, Value *, Value *)> copy = [&](size_t next,
-                                                           Value *from,
-                                                           Value *to) {
-    bool innermost = next + 1 == extents.size();
-    int64_t step = innermost ? 2 * width : 1;
-    int64_t apart = form.scalar.coefficients[form.kDims[next]];
-    emitLoop(b, b.getInt64(0), b.getInt64(extents[next]), step, [&](Value *at) {
-      Value *source =
-          b.CreateGEP(element, from, b.CreateMul(at, b.getInt64(apart)));
-      if (!innermost)
-        return copy(
-            next + 1, source,
-            b.CreateGEP(element, to,
-                        b.CreateMul(at, b.getInt64(part.scalarSteps[next]))));
-      Value *first = b.CreateAlignedLoad(vector, source, align);
-      Value *second = b.CreateAlignedLoad(
-          vector, b.CreateConstGEP1_64(element, source, width), align);
-      b.CreateAlignedStore(joinPairs(b, first, second),
-                           b.CreateGEP(element, to, b.CreateLShr(at, 1)),
-                           align);
-    });
-  };
-  emitLoop(b, b.getInt64(0), b.getInt64(rows), 1, [&](Value *row) {
-    copy(0,
-         sidePointer(form.scalar, b.CreateAdd(tileOrigin(form.rowDim), row), k),
-         pairedRow(row, part));
-  });
-}
-
-Value *ContractStage::pairedRow(Value *relative, const KPart &part) {
-  return b.CreateGEP(element, scratchAt(scratch.rowsAt),
-                     b.CreateMul(relative, b.getInt64(part.rowStep)));
 }
 
 /// After how many panels their shapes repeat, a fixed distance further.
@@ -443,6 +365,8 @@ void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
   int64_t count = part.extent;
   for (unsigned d : ArrayRef(form.kDims).drop_front())
     count *= form.extents[d];
+  if (form.hasPixelRows || form.sumsPixels)
+    count = packedCount(count, pairs);
   Value *base = form.packsPanels()
                     ? scratchAt(0)
                     : sidePointer(form.lane, tileOrigin(form.rowDim), k);
@@ -523,11 +447,8 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
           b.CreateMul(
               relativeLane,
               b.getInt64(form.is<DotProduct>() ? e.kernel.lanes() : 1)));
-      Value *rowPointer = part.rowsArePairs ? pairedRow(relative, part)
-                          : pairs && form.pairsOuterK
-                              ? packedRow(relative, k)
-                              : sidePointer(form.scalar, row, k);
-      MicroArguments arguments = microArguments(rowPointer, lanePointer);
+      MicroArguments arguments =
+          microArguments(rowAt(relative, row, k, part), lanePointer);
       arguments.row = row, arguments.lane = flat;
       if (part.ahead.count)
         arguments.ahead = unreadWindow(

@@ -97,11 +97,21 @@ private:
   Panel rowPanel() const;
   void packTileRows();
   llvm::Value *packedRow(llvm::Value *relative, llvm::Value *k);
+  llvm::Value *rowAt(llvm::Value *relative, llvm::Value *row, llvm::Value *k,
+                     const KPart &part);
   llvm::Value *firstPackedK();
   llvm::Value *rowEnd() const;
   void pairRows(int64_t rows, llvm::ArrayRef<int64_t> extents, llvm::Value *k,
                 const KPart &part);
   llvm::Value *pairedRow(llvm::Value *relative, const KPart &part);
+  // PixelRows.cpp
+  RegisterTile pixelBlock(int64_t rows, int64_t lanes) const;
+  void packPixelLanes(int64_t lanes);
+  void packPixels();
+  llvm::Value *packedPixel(llvm::Value *pixel);
+  void packPixelSums(int64_t rows, int64_t lanes, int64_t width,
+                     llvm::ArrayRef<int64_t> extents, llvm::Value *k,
+                     KPart &part);
   llvm::Value *sidePointer(const ContractForm::Side &side, llvm::Value *row,
                            llvm::Value *k);
   llvm::Value *scratchAt(int64_t offset);
@@ -192,6 +202,7 @@ private:
   /// starts.
   llvm::SmallVector<llvm::Value *, 2> clippedFrom;
   llvm::Value *windowFrom = nullptr; // of packed planes
+  llvm::Value *firstPixel = nullptr; // of packed ones
   llvm::Value *rowInTile = nullptr;  // the first one, where not all are at once
   std::map<std::string, llvm::Function *> microKernels;
 };

@@ -171,6 +171,8 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
   int64_t scalarStep = part.scalarSteps[next];
   int64_t laneStep = panel.kSteps[next];
   bool innermost = next + 1 == form.kDims.size();
+  if (innermost && part.pairs && (form.hasPixelRows || form.sumsPixels))
+    extent /= 2;
   if (form.is<DotProduct>() && innermost)
     return accumulateDot(extent, scalarAt, laneAt, state);
   unsigned k = form.kDims[next];

@@ -15,7 +15,7 @@ namespace dl::cpu {
 static constexpr int64_t kVectorsOfTile = 2;
 /// Nor where long columns are summed: of each row, on a page of its own where
 /// rows are long, several lines are read then.
-static constexpr int64_t kVectorsOfColumns = 8, kLongColumn = 256, kPage = 4096;
+static constexpr int64_t kVectorsOfColumns = 8, kLongColumn = 256, kPage = 256;
 /// Tiles, at most, where each makes sums of its own that others make, too: for
 /// as many threads.
 static constexpr int64_t kRepeatingTiles = 8;
