@@ -14,8 +14,8 @@ namespace dl::cpu {
 using llvm::Value;
 
 std::optional<LoopsStage::Across> LoopsStage::findAcross() const {
-  if (lanesReduce || guarded || nest.combine != graph::Combine::None ||
-      laneDims.empty() || e.kernel.hasIndirect())
+  if (lanesReduce || nest.combine != graph::Combine::None || laneDims.empty() ||
+      e.kernel.hasIndirect())
     return std::nullopt;
   int64_t count = 1;
   for (unsigned d : laneDims) {
@@ -134,7 +134,9 @@ void LoopsStage::emitSquare(Value *lane, Value *first, int64_t multiple,
             0, count - 1);
       else
         at = start + l;
-      rows.push_back(e.widen(e.evaluate(leaf, indexOf(index))));
+      // (Of padded values lanes are one dim, which ends where it does.)
+      rows.push_back(e.widen(guarded ? e.loadInside(leaf, indexOf(index))
+                                     : e.evaluate(leaf, indexOf(index))));
     }
     e.scope.endLaneGroup();
     e.scope.truncate(size);

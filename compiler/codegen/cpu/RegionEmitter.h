@@ -59,6 +59,9 @@ public:
   bool usesIndices(const Stage &stage);
 
   llvm::Value *load(mlir::Value placed, llvm::ArrayRef<mlir::AffineExpr> index);
+  /// Zeros where the index is outside of the value.
+  llvm::Value *loadInside(mlir::Value placed,
+                          llvm::ArrayRef<mlir::AffineExpr> index);
   void store(mlir::Value placed, llvm::ArrayRef<mlir::AffineExpr> index,
              llvm::Value *content);
   /// Stores lane 0 only.

@@ -23,6 +23,10 @@ Value *RegionEmitter::evaluate(mlir::Value value, ArrayRef<AffineExpr> index) {
                              at.getAsOpaquePointer(), guard);
   if (auto it = cache.find(key); it != cache.end())
     return it->second;
+  // What is there without a guard is so with it.
+  if (auto it = cache.find({std::get<0>(key), std::get<1>(key), nullptr});
+      it != cache.end())
+    return it->second;
   Value *content =
       kernel.isPlaced(value)
           ? load(value, index)
@@ -36,6 +40,18 @@ void RegionEmitter::preload(mlir::Value value, ArrayRef<AffineExpr> index,
   AffineMap at = AffineMap::get(64, 0, index, scope.getContext());
   cache[std::make_tuple(value.getAsOpaquePointer(), at.getAsOpaquePointer(),
                         guard)] = content;
+}
+
+Value *RegionEmitter::loadInside(mlir::Value placed,
+                                 ArrayRef<AffineExpr> index) {
+  Value *inside = guard;
+  for (auto [expr, extent] : llvm::zip(index, kernel.shapeOf(placed)))
+    if (Value *condition = isInRange(expr, extent)) {
+      condition = widen(condition);
+      inside = inside ? builder.CreateAnd(inside, condition) : condition;
+    }
+  llvm::SaveAndRestore<Value *> both(guard, inside);
+  return load(placed, index);
 }
 
 /// The i64 scalars of the step (seed, step, ...), the same for all lanes.

@@ -156,10 +156,7 @@ void TiledKernel::keepSquares(MutableArrayRef<int64_t> steps) const {
   for (auto [d, stride] : llvm::enumerate(placement(result).strides))
     if (stride == 1 && loops.extents[d] > 1)
       innermost = d;
-  bool guarded = !innermost;
-  forEachRead(root(),
-              [&](Value, ArrayRef<AffineExpr>, bool g) { guarded |= g; });
-  if (guarded)
+  if (!innermost)
     return;
   forEachRead(root(), [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
     auto along = stepsInMemory(leaf, index);

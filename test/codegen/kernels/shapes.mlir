@@ -270,6 +270,27 @@ graph.step @squares_bits(%a: tensor<33x40xf32>, %b: tensor<33x40xf32>) -> tensor
   %1 = graph.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<33x40xi1>) -> tensor<40x33xi1>
   graph.return %1 : tensor<40x33xi1>
 }
+// With zeros, or another number, around, between which an operand lies across the lanes.
+graph.step @squares_padded(%a: tensor<3x45x30xf32>, %b: tensor<4x33x48xf32>) -> tensor<4x33x48xf32> {
+  %0 = graph.transpose %a {permutation = array<i64: 0, 2, 1>} : (tensor<3x45x30xf32>) -> tensor<3x30x45xf32>
+  %1 = graph.exp %0 : (tensor<3x30x45xf32>) -> tensor<3x30x45xf32>
+  %2 = graph.pad %1 {low = array<i64: 0, 2, 1>, high = array<i64: 1, 1, 2>, interior = array<i64: 0, 0, 0>, value = 1.5} : (tensor<3x30x45xf32>) -> tensor<4x33x48xf32>
+  %3 = graph.mul %2, %b : (tensor<4x33x48xf32>, tensor<4x33x48xf32>) -> tensor<4x33x48xf32>
+  graph.return %3 : tensor<4x33x48xf32>
+}
+graph.step @squares_padded_twice(%a: tensor<64x9x20xf32>, %b: tensor<64x9x20xf32>) -> tensor<11x22x64xf32> {
+  %0 = graph.transpose %a {permutation = array<i64: 1, 2, 0>} : (tensor<64x9x20xf32>) -> tensor<9x20x64xf32>
+  %1 = graph.pad %0 {low = array<i64: 1, 1, 0>, high = array<i64: 1, 1, 0>, interior = array<i64: 0, 0, 0>, value = 0.0} : (tensor<9x20x64xf32>) -> tensor<11x22x64xf32>
+  %2 = graph.transpose %b {permutation = array<i64: 1, 2, 0>} : (tensor<64x9x20xf32>) -> tensor<9x20x64xf32>
+  %3 = graph.pad %2 {low = array<i64: 2, 0, 0>, high = array<i64: 0, 2, 0>, interior = array<i64: 0, 0, 0>, value = 0.0} : (tensor<9x20x64xf32>) -> tensor<11x22x64xf32>
+  %4 = graph.add %1, %3 : (tensor<11x22x64xf32>, tensor<11x22x64xf32>) -> tensor<11x22x64xf32>
+  graph.return %4 : tensor<11x22x64xf32>
+}
+graph.step @squares_padded_f64(%a: tensor<13x21xf64>) -> tensor<22x16xf64> {
+  %0 = graph.transpose %a {permutation = array<i64: 1, 0>} : (tensor<13x21xf64>) -> tensor<21x13xf64>
+  %1 = graph.pad %0 {low = array<i64: 1, 3>, high = array<i64: 0, 0>, interior = array<i64: 0, 0>, value = 0.0} : (tensor<21x13xf64>) -> tensor<22x16xf64>
+  graph.return %1 : tensor<22x16xf64>
+}
 // Rows of eight bytes an element would be read too far.
 graph.step @squares_wide(%a: tensor<32x17xi64>) -> tensor<17x32xf32> {
   %0 = graph.transpose %a {permutation = array<i64: 1, 0>} : (tensor<32x17xi64>) -> tensor<17x32xi64>
