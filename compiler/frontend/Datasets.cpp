@@ -24,8 +24,8 @@ int Datasets::add(Dataset dataset) {
 Dataset &Datasets::get(int dataset) {
   if (dataset < 0 || dataset >= static_cast<int>(all.size()))
     reporter.fail("the dataset is empty; make one with dl::data::MNIST, "
-                  "FashionMNIST, CIFAR10, ImageFolder, TensorDataset, "
-                  "TokenDataset or InputDataset");
+                  "FashionMNIST, KMNIST, CIFAR10, CIFAR100, ImageFolder, "
+                  "TensorDataset, TokenDataset or InputDataset");
   return all[static_cast<size_t>(dataset)];
 }
 

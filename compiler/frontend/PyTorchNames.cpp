@@ -169,7 +169,7 @@ static constexpr llvm::StringLiteral kVocabulary =
     "named_children modules named_modules state_dict load_state_dict "
     "set_dropout "
     // data
-    "CIFAR100 KMNIST EMNIST ImageNet TokenBin "
+    "EMNIST ImageNet TokenBin "
     "RandomRotation RandomAffine RandomPerspective "
     "GaussianBlur "
     "RandomAdjustSharpness RandomInvert RandomAutocontrast RandomEqualize "

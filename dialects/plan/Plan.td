@@ -91,7 +91,8 @@ def Plan_ProgramKind : Plan_Enum<"ProgramKind", "which part of a step", [
 def Plan_DatasetKind : Plan_Enum<"DatasetKind", "which reader", [
     I32EnumCase<"MNIST", 0, "mnist">, I32EnumCase<"Tensor", 1, "tensor">,
     I32EnumCase<"Tokens", 2, "tokens">, I32EnumCase<"FashionMNIST", 3, "fashion_mnist">,
-    I32EnumCase<"CIFAR10", 4, "cifar10">, I32EnumCase<"ImageFolder", 5, "image_folder">]>;
+    I32EnumCase<"CIFAR10", 4, "cifar10">, I32EnumCase<"ImageFolder", 5, "image_folder">,
+    I32EnumCase<"CIFAR100", 6, "cifar100">, I32EnumCase<"KMNIST", 7, "kmnist">]>;
 
 def Plan_ImageTransformKind : Plan_Enum<"ImageTransformKind", "what becomes of a picture", [
     I32EnumCase<"Resize", 0, "resize">, I32EnumCase<"CenterCrop", 1, "center_crop">,

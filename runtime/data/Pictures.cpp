@@ -8,10 +8,16 @@
 
 using namespace dlrt;
 
+/// Files of records, each a label or two and a picture.
+static bool isCifar(const fb::DatasetT &dataset) {
+  return dataset.kind == fb::DatasetKind::CIFAR10 ||
+         dataset.kind == fb::DatasetKind::CIFAR100;
+}
+
 bool dlrt::isOfPictures(const fb::DatasetT &dataset) {
   return dataset.kind == fb::DatasetKind::MNIST ||
          dataset.kind == fb::DatasetKind::FashionMNIST ||
-         dataset.kind == fb::DatasetKind::CIFAR10;
+         dataset.kind == fb::DatasetKind::KMNIST || isCifar(dataset);
 }
 
 /// Below $DL_DATA.
@@ -21,6 +27,10 @@ static const char *folderName(fb::DatasetKind kind) {
     return "fashion-mnist";
   case fb::DatasetKind::CIFAR10:
     return "cifar-10-batches-bin"; // as the archive has it
+  case fb::DatasetKind::CIFAR100:
+    return "cifar-100-binary";
+  case fb::DatasetKind::KMNIST:
+    return "kmnist";
   default:
     return "mnist";
   }
@@ -39,10 +49,12 @@ static std::vector<std::string> foldersOf(const fb::DatasetT &dataset,
 }
 
 std::vector<std::string> dlrt::pictureFiles(const fb::DatasetT &dataset) {
-  if (dataset.kind != fb::DatasetKind::CIFAR10) {
+  if (!isCifar(dataset)) {
     std::string split = dataset.train ? "train" : "t10k";
     return {split + "-images-idx3-ubyte", split + "-labels-idx1-ubyte"};
   }
+  if (dataset.kind == fb::DatasetKind::CIFAR100)
+    return {dataset.train ? "train.bin" : "test.bin"};
   if (!dataset.train)
     return {"test_batch.bin"};
   std::vector<std::string> files;
@@ -52,7 +64,7 @@ std::vector<std::string> dlrt::pictureFiles(const fb::DatasetT &dataset) {
 }
 
 static std::vector<const char *> suffixes(const fb::DatasetT &dataset) {
-  if (dataset.kind == fb::DatasetKind::CIFAR10)
+  if (isCifar(dataset))
     return {""};
   return {"", ".gz"};
 }
@@ -95,9 +107,8 @@ Expected<Dataset> dlrt::openPictures(const fb::DatasetT &dataset,
       for (const char *suffix : suffixes(dataset))
         anyThere |= access((folder + "/" + file + suffix).c_str(), F_OK) == 0;
     if (anyThere)
-      return dataset.kind == fb::DatasetKind::CIFAR10
-                 ? openCifar10(dataset, folder)
-                 : openMnist(dataset, request, folder);
+      return isCifar(dataset) ? openCifar(dataset, folder)
+                              : openMnist(dataset, request, folder);
   }
   return notFound(dataset, request.step, folders);
 }

@@ -1,4 +1,5 @@
-// Data sets of pictures that have a name: MNIST, FashionMNIST, CIFAR10.
+// Data sets of pictures that have a name: MNIST, FashionMNIST, KMNIST,
+// CIFAR10, CIFAR100.
 #ifndef DLRT_DATA_PICTURES_H
 #define DLRT_DATA_PICTURES_H
 
@@ -16,7 +17,7 @@ std::vector<std::string> picturePaths(const fb::DatasetT &dataset,
                                       const DataRequest &request);
 
 /// Of the split, without the suffix .gz: pictures and labels of MNIST's format,
-/// or files of both in CIFAR-10's.
+/// or files of both in CIFAR's.
 std::vector<std::string> pictureFiles(const fb::DatasetT &dataset);
 
 /// Reads pictures and labels of MNIST's format from a folder that has one of
@@ -24,11 +25,12 @@ std::vector<std::string> pictureFiles(const fb::DatasetT &dataset);
 Expected<Dataset> openMnist(const fb::DatasetT &dataset,
                             const DataRequest &request,
                             const std::string &folder);
-/// Reads files of CIFAR-10's binary version from a folder that has one of them.
+/// Reads files of CIFAR's binary versions from a folder that has one of them.
 /// https://www.cs.toronto.edu/~kriz/cifar.html: records of one byte for the
-/// label and 3072 of three channels.
-Expected<Dataset> openCifar10(const fb::DatasetT &dataset,
-                              const std::string &folder);
+/// label, in CIFAR-100 behind another for the coarse one, and 3072 of three
+/// channels.
+Expected<Dataset> openCifar(const fb::DatasetT &dataset,
+                            const std::string &folder);
 
 } // namespace dlrt
 

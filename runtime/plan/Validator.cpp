@@ -442,7 +442,9 @@ static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
   switch (d.kind) {
   case fb::DatasetKind::MNIST:
   case fb::DatasetKind::FashionMNIST:
+  case fb::DatasetKind::KMNIST:
   case fb::DatasetKind::CIFAR10:
+  case fb::DatasetKind::CIFAR100:
     return checkPictures(d, place);
   case fb::DatasetKind::Tokens:
     return checkTokens(d, place);

@@ -1,4 +1,4 @@
-"""FashionMNIST and CIFAR10: what a batch holds, where the files are looked for, what is refused."""
+"""FashionMNIST, KMNIST, CIFAR10 and CIFAR100: what a batch holds, where the files are looked for, what is refused."""
 
 import os
 
@@ -28,6 +28,8 @@ void dl_main(dl::Program &p) {
 """
 # What torchvision's users write: transforms.Normalize(mean, std).
 FASHION = ("FashionMNIST", (1, 28, 28), [0.2860], [0.3530])
+KANA = ("KMNIST", (1, 28, 28), [0.1918], [0.3483])
+CIFAR100 = ("CIFAR100", (3, 32, 32), [0.5071, 0.4865, 0.4409], [0.2673, 0.2564, 0.2762])
 CIFAR = ("CIFAR10", (3, 32, 32), [0.4914, 0.4822, 0.4465], [0.2470, 0.2435, 0.2616])
 
 
@@ -69,6 +71,16 @@ class PictureDatasets(support.ToolTest):
                 begin += count
         return kept
 
+    def cifar100(self, folder):
+        """Records have a coarse label, then a fine one."""
+        os.makedirs(self.path(folder))
+        kept = {}
+        for seed, (split, count) in enumerate((("train", 9), ("test", 5))):
+            images, labels = kept[split] = items((3, 32, 32), count, seed)
+            coarse = np.full_like(labels, 99)
+            np.concatenate([coarse[:, None], labels[:, None], images.reshape(count, -1)], axis=1).tofile(self.path(folder, split + ".bin"))
+        return kept
+
     def check(self, dataset, kept, env=None):
         _, shape, mean, deviation = dataset
         mean, deviation = (np.reshape(values, (-1, 1, 1)) for values in (mean, deviation))
@@ -85,6 +97,17 @@ class PictureDatasets(support.ToolTest):
     def test_fashion_mnist(self):
         self.compiled(FASHION)
         self.check(FASHION, self.fashion("data"), self.elsewhere)
+
+    def test_kmnist(self):
+        self.compiled(KANA)
+        self.check(KANA, self.fashion("all/kmnist"), {"DL_DATA": self.path("all")})
+
+    def test_cifar100(self):
+        self.compiled(CIFAR100)
+        self.refused(IO, "no CIFAR100 files for 'train': looked in", "for train.bin;", "a folder that holds cifar-100-binary/")
+        self.check(CIFAR100, self.cifar100("data"), self.elsewhere)
+        os.truncate(self.path("data", "train.bin"), 6000)
+        self.refused(TRAINING, "data/train.bin' is no file of CIFAR-100's binary version: its 6000 bytes are not records of 3074")
 
     def test_cifar10(self):
         self.compiled(CIFAR)

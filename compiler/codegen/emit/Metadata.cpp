@@ -53,6 +53,8 @@ SAME_CASE(DatasetKind, Tokens);
 SAME_CASE(DatasetKind, FashionMNIST);
 SAME_CASE(DatasetKind, CIFAR10);
 SAME_CASE(DatasetKind, ImageFolder);
+SAME_CASE(DatasetKind, CIFAR100);
+SAME_CASE(DatasetKind, KMNIST);
 SAME_COUNT(DatasetKind);
 SAME_CASE(ImageTransformKind, Resize);
 SAME_CASE(ImageTransformKind, CenterCrop);

@@ -91,7 +91,9 @@ struct PictureOptions {
 };
 using MNISTOptions = PictureOptions;
 using FashionMNISTOptions = PictureOptions;
+using KMNISTOptions = PictureOptions;
 using CIFAR10Options = PictureOptions;
+using CIFAR100Options = PictureOptions;
 
 } // namespace data
 
@@ -147,6 +149,14 @@ inline Dataset FashionMNIST(const char *root,
                           });
 }
 
+/// Cursive Japanese characters, in MNIST's format and number.
+inline Dataset KMNIST(const char *root, const KMNISTOptions &options = {}) {
+  return detail::pictures("kmnist", root, options.train ? 60000 : 10000,
+                          {1, 28, 28}, options, [](const Dataset &, Batch raw) {
+                            return detail::normalized(raw, 0.1918, 0.3483);
+                          });
+}
+
 /// Small photographs, of the binary version: images [B, 3, 32, 32], each
 /// channel normalised; labels [B].
 inline Dataset CIFAR10(const char *root, const CIFAR10Options &options = {}) {
@@ -155,6 +165,17 @@ inline Dataset CIFAR10(const char *root, const CIFAR10Options &options = {}) {
       [](const Dataset &, Batch raw) {
         Tensor mean = tensor({0.4914, 0.4822, 0.4465}).view({3, 1, 1});
         Tensor deviation = tensor({0.2470, 0.2435, 0.2616}).view({3, 1, 1});
+        return detail::normalized(raw, mean, deviation);
+      });
+}
+
+/// The same of 100 classes, the fine ones; the 20 coarse ones are not read.
+inline Dataset CIFAR100(const char *root, const CIFAR100Options &options = {}) {
+  return detail::pictures(
+      "cifar100", root, options.train ? 50000 : 10000, {3, 32, 32}, options,
+      [](const Dataset &, Batch raw) {
+        Tensor mean = tensor({0.5071, 0.4865, 0.4409}).view({3, 1, 1});
+        Tensor deviation = tensor({0.2673, 0.2564, 0.2762}).view({3, 1, 1});
         return detail::normalized(raw, mean, deviation);
       });
 }

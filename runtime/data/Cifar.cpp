@@ -8,11 +8,12 @@
 
 using namespace dlrt;
 
-Expected<Dataset> dlrt::openCifar10(const fb::DatasetT &dataset,
-                                    const std::string &folder) {
-  uint64_t image;
+Expected<Dataset> dlrt::openCifar(const fb::DatasetT &dataset,
+                                  const std::string &folder) {
+  bool isFine = dataset.kind == fb::DatasetKind::CIFAR100;
+  uint64_t image, labelsOfImage = isFine ? 2 : 1; // the last one is the class
   itemBytes(*dataset.components[0], image);
-  uint64_t record = 1 + image;
+  uint64_t record = labelsOfImage + image;
   Dataset out;
   std::vector<MappedFile> files;
   for (const std::string &name : pictureFiles(dataset)) {
@@ -25,9 +26,9 @@ Expected<Dataset> dlrt::openCifar10(const fb::DatasetT &dataset,
     uint64_t bytes = file->bytes().size();
     if (bytes == 0 || bytes % record != 0)
       return Status(Code::Training,
-                    fmt::format("'{}' is no file of CIFAR-10's binary version: "
+                    fmt::format("'{}' is no file of CIFAR-{}'s binary version: "
                                 "its {} bytes are not records of {}",
-                                path, bytes, record));
+                                path, isFine ? 100 : 10, bytes, record));
     out.items += bytes / record;
     files.push_back(std::move(*file));
   }
@@ -37,9 +38,9 @@ Expected<Dataset> dlrt::openCifar10(const fb::DatasetT &dataset,
   uint64_t item = 0;
   for (const MappedFile &file : files)
     for (uint64_t at = 0; at < file.bytes().size(); at += record, ++item) {
-      labels[item] = file.bytes()[at];
-      std::memcpy(images.get() + item * image, file.bytes().data() + at + 1,
-                  image);
+      const uint8_t *pixels = file.bytes().data() + at + labelsOfImage;
+      labels[item] = pixels[-1];
+      std::memcpy(images.get() + item * image, pixels, image);
     }
   out.source = "from " + folder;
   out.distinct = out.items;
