@@ -75,7 +75,7 @@ class PictureDatasets(support.ToolTest):
         """Records have a coarse label, then a fine one."""
         os.makedirs(self.path(folder))
         kept = {}
-        for seed, (split, count) in enumerate((("train", 9), ("test", 5))):
+        for seed, (split, count) in enumerate((("train", 12), ("test", 6))):
             images, labels = kept[split] = items((3, 32, 32), count, seed)
             coarse = np.full_like(labels, 99)
             np.concatenate([coarse[:, None], labels[:, None], images.reshape(count, -1)], axis=1).tofile(self.path(folder, split + ".bin"))

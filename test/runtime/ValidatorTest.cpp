@@ -549,7 +549,7 @@ TEST(Validator, StepsAndDatasets) {
       "do not fill one batch");
   expectRefusal([](auto &p) { p.datasets[0]->paths = {"x.npy"}; },
                 "1 files for 2 components");
-  expectRefusal([](auto &p) { p.datasets[0]->kind = fb::DatasetKind(6); },
+  expectRefusal([](auto &p) { p.datasets[0]->kind = fb::DatasetKind(8); },
                 "unknown kind");
   expectRefusal([](auto &p) { p.datasets[0]->components.clear(); },
                 "no components");
