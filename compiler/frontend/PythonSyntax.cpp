@@ -51,10 +51,12 @@ std::string dl::frontend::insteadOfPython(const CxxProblem &problem) {
     std::string number = std::to_string(count);
     return sizes ? "how many sizes there are is said in the call: x.sizes<" +
                        number + ">()"
-                 : "how many tensors there are is said in the call: x.chunk<" +
-                       number + ">(...), and so split<" + number +
-                       "> and unbind<" + number +
-                       ">; of others they are list[0], list[1] and so on";
+                 : "how many tensors there are is said in the call, beside its "
+                   "arguments: x.chunk<" +
+                       number + ">(" + number + ", -1), and so split<" +
+                       number + "> and unbind<" + number +
+                       ">; of others they are list[0], list[1] and so on: "
+                       "dl::autograd::grad(loss, x)[0]";
   }
   return "";
 }

@@ -124,6 +124,33 @@ void dl_main(dl::Program &p) {
             self.assertLess(abs(draws.var() / variance - 1), 0.1, name)
             self.assertLess(abs((draws < quartile).mean() - 0.25), 0.01, name)
 
+    def test_draws_of_gamma(self):
+        """Mean, variance and skewness, on both sides of a concentration of 1; of a sum of chances, and as a scalar for mixup."""
+        found = self.values("", """
+    namespace D = dl::distributions;
+    auto z = dl::zeros({60000, 1});
+    auto all = z + dl::tensor({0.2, 0.9, 1.0, 4.0});
+    return {{"gamma", D::Gamma(all, 2.0).sample()}, {"beta", D::Beta(all, 0.5).sample()}, {"dirichlet", D::Dirichlet(all).sample()},
+            {"mixup", D::Beta(0.2, 0.2).sample()}};""")
+        shape = np.array([0.2, 0.9, 1.0, 4.0])
+        draws = found["gamma"].astype(np.float64) * 2
+        error = np.sqrt(shape / 60000)
+        np.testing.assert_array_less(np.abs(draws.mean(0) - shape), 5 * error)
+        np.testing.assert_allclose(draws.var(0), shape, rtol=0.1)
+        # The third moment of a standardised one is 2 / sqrt(concentration); quantiles of the exponential distribution are known.
+        skew = (((draws - draws.mean(0)) / draws.std(0)) ** 3).mean(0)
+        np.testing.assert_allclose(skew, 2 / np.sqrt(shape), rtol=0.2)
+        for chance in (0.1, 0.5, 0.9, 0.99):
+            self.assertLess(abs((draws[:, 2] < -np.log(1 - chance)).mean() - chance), 0.01)
+        beta = found["beta"].astype(np.float64)
+        np.testing.assert_allclose(beta.mean(0), shape / (shape + 0.5), atol=0.01)
+        np.testing.assert_allclose(beta.var(0), shape * 0.5 / ((shape + 0.5) ** 2 * (shape + 1.5)), rtol=0.1)
+        self.assertTrue((beta >= 0).all() and (beta <= 1).all())
+        np.testing.assert_allclose(found["dirichlet"].sum(1), 1, atol=1e-5)
+        np.testing.assert_allclose(found["dirichlet"].mean(0), shape / shape.sum(), atol=0.01)
+        self.assertEqual(found["mixup"].shape, ())
+        self.assertTrue(0 <= found["mixup"] <= 1)
+
     def test_division_by_zero(self):
         text = "return {{\"a\", 7 %% (b.data.to(dl::kInt64) - %d)}};"
         found = self.values("", text % 40)

@@ -124,74 +124,6 @@ public:
   }
 };
 
-/// Gamma(concentration, rate). (Draws would have to be rejected and repeated.)
-class Gamma {
-public:
-  Tensor concentration, rate;
-
-  Gamma(const Operand &shape, const Operand &inverse) {
-    dl::detail::Called called("Gamma");
-    detail::broadcast(shape, inverse, concentration, rate);
-  }
-  Tensor mean() const { return concentration / rate; }
-  Tensor variance() const { return concentration / rate.square(); }
-  Tensor log_prob(Tensor value) const {
-    return concentration.xlogy(rate) + (concentration - 1).xlogy(value) -
-           rate * value - concentration.lgamma();
-  }
-  Tensor entropy() const {
-    return concentration - rate.log() + concentration.lgamma() +
-           (1.0 - concentration) * concentration.digamma();
-  }
-};
-
-/// Dirichlet(concentration), of chances along the last dim.
-class Dirichlet {
-public:
-  Tensor concentration;
-
-  explicit Dirichlet(Tensor concentration) : concentration(concentration) {}
-  Tensor mean() const { return concentration / concentration.sum(-1, true); }
-  Tensor log_prob(Tensor value) const {
-    return (concentration - 1).xlogy(value).sum(-1) - log_normalizer();
-  }
-  Tensor entropy() const {
-    Tensor all = concentration.sum(-1);
-    double count = static_cast<double>(concentration.size(-1));
-    return log_normalizer() - (count - all) * all.digamma() -
-           ((concentration - 1) * concentration.digamma()).sum(-1);
-  }
-  /// The logarithm of the beta function.
-  Tensor log_normalizer() const {
-    return concentration.lgamma().sum(-1) - concentration.sum(-1).lgamma();
-  }
-};
-
-/// Beta(concentration1, concentration0), of a chance.
-class Beta {
-public:
-  Tensor concentration1, concentration0;
-
-  Beta(const Operand &one, const Operand &zero) {
-    dl::detail::Called called("Beta");
-    detail::broadcast(one, zero, concentration1, concentration0);
-  }
-  Tensor mean() const {
-    return concentration1 / (concentration1 + concentration0);
-  }
-  Tensor variance() const {
-    Tensor all = concentration1 + concentration0;
-    return concentration1 * concentration0 / (all.square() * (all + 1));
-  }
-  Tensor log_prob(Tensor value) const {
-    return of_both().log_prob(stack({value, 1.0 - value}, -1));
-  }
-  Tensor entropy() const { return of_both().entropy(); }
-  Dirichlet of_both() const {
-    return Dirichlet(stack({concentration1, concentration0}, -1));
-  }
-};
-
 /// Poisson(rate), of counts.
 class Poisson {
 public:
@@ -246,21 +178,6 @@ inline Tensor kl_divergence(const Laplace &p, const Laplace &q) {
 inline Tensor kl_divergence(const Exponential &p, const Exponential &q) {
   Tensor ratio = q.rate / p.rate;
   return ratio - ratio.log() - 1;
-}
-inline Tensor kl_divergence(const Gamma &p, const Gamma &q) {
-  return q.concentration * (p.rate / q.rate).log() + q.concentration.lgamma() -
-         p.concentration.lgamma() +
-         (p.concentration - q.concentration) * p.concentration.digamma() +
-         (q.rate - p.rate) * (p.concentration / p.rate);
-}
-inline Tensor kl_divergence(const Dirichlet &p, const Dirichlet &q) {
-  Tensor slopes =
-      p.concentration.digamma() - p.concentration.sum(-1, true).digamma();
-  return q.log_normalizer() - p.log_normalizer() +
-         ((p.concentration - q.concentration) * slopes).sum(-1);
-}
-inline Tensor kl_divergence(const Beta &p, const Beta &q) {
-  return kl_divergence(p.of_both(), q.of_both());
 }
 template <class Base>
 Tensor kl_divergence(const Independent<Base> &p, const Independent<Base> &q) {

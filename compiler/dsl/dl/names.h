@@ -34,6 +34,13 @@ public:
         return true;
     return !*part;
   }
+  /// Where it is; std::string::npos if it is not there.
+  decltype(sizeof 0) find(const char *part) const {
+    for (const char *at = text; *at; ++at)
+      if (Name(at).starts_with(part))
+        return static_cast<decltype(sizeof 0)>(at - text);
+    return *part ? decltype(sizeof 0)(-1) : 0;
+  }
   friend bool operator==(Name a, const char *b) {
     return detail::equal(a.text, b);
   }

@@ -72,7 +72,12 @@ template <class Layer, i64 dim = 0> class WeightNorm : public Layer {
 public:
   using Layer::Layer;
 
-  template <class... A> auto forward(A &&...arguments) {
+  template <class... A>
+  auto forward(A &&...arguments)
+    requires requires(Layer &layer) {
+      layer.forward(static_cast<A &&>(arguments)...);
+    }
+  {
     Tensor v = this->weight, norm = detail::norm_except(v, dim);
     detail::Replaced made(this->weight, v * (g / norm));
     return Layer::forward(static_cast<A &&>(arguments)...);
@@ -117,7 +122,12 @@ template <class Layer, i64 dim = 0> class SpectralNorm : public Layer {
 public:
   using Layer::Layer;
 
-  template <class... A> auto forward(A &&...arguments) {
+  template <class... A>
+  auto forward(A &&...arguments)
+    requires requires(Layer &layer) {
+      layer.forward(static_cast<A &&>(arguments)...);
+    }
+  {
     Tensor weight = this->weight, matrix = detail::as_matrix(weight, dim);
     Tensor left = u, right = v;
     if (this->is_training()) {
