@@ -38,6 +38,11 @@ public:
   AnyModule() = default;
   template <detail::IsModule M>
   explicit AnyModule(M *made) : module(made), function(detail::call_with<M>) {}
+  template <detail::IsModule M>
+  AnyModule &operator=(M &&) = delete (
+      "dl: a module gets its name as heads.add_module(\"name\", nn::Linear(4, "
+      "2)), or where they are made, nn::ModuleDict heads{{\"name\", "
+      "nn::Linear(4, 2)}}");
   template <class... T>
     requires(sizeof...(T) <= 3 && (__is_convertible(T, Tensor) && ...))
   Tensor operator()(const Tensor &x, const T &...more) const {
@@ -113,6 +118,9 @@ public:
 protected:
   const char *name(int index) const { return names[index]; }
   template <IsModule M> void add(M &&module, const char *name = nullptr) {
+    own(AnyModule(new M(static_cast<M &&>(module))), name);
+  }
+  void own(AnyModule module, const char *name = nullptr) {
     AnyModule *grown = new AnyModule[static_cast<unsigned>(count) + 1];
     char **longer = new char *[static_cast<unsigned>(count) + 1];
     for (int i = 0; i < count; ++i)
@@ -125,7 +133,7 @@ protected:
       unsigned size = static_cast<unsigned>(__builtin_strlen(name)) + 1;
       __builtin_memcpy(names[count] = new char[size], name, size);
     }
-    items[count++] = AnyModule(new M(static_cast<M &&>(module)));
+    items[count++] = module;
     dl_modules_changed();
   }
 
@@ -137,6 +145,19 @@ private:
     other.items = items, other.names = names, other.count = count;
     items = their_items, names = their_names, count = their_count;
   }
+};
+
+/// A module on its way from braces to a list or a dict, which own it.
+template <class List> struct InBraces {
+  Name name;
+  AnyModule module;
+
+  template <IsModule M>
+    requires(!__is_same(M, List))
+  InBraces(M &&made) : module(new M(static_cast<M &&>(made))) {}
+  template <IsModule M>
+  InBraces(Name name, M &&made)
+      : name(name), module(new M(static_cast<M &&>(made))) {}
 };
 } // namespace detail
 
@@ -192,6 +213,11 @@ public:
   explicit ModuleList(M &&...modules) {
     (append(static_cast<M &&>(modules)), ...);
   }
+  /// ModuleList({Linear(4, 2), Conv(3)})
+  explicit ModuleList(list<detail::InBraces<ModuleList>> modules) {
+    for (const auto &each : modules)
+      own(each.module);
+  }
   template <detail::IsModule M> ModuleList &append(M &&module) {
     add(static_cast<M &&>(module));
     return *this;
@@ -205,8 +231,9 @@ public:
       "append(std::move(block))");
 };
 
-/// Modules with names: layers.add_module("linear", nn::Linear{4, 2}); and
-/// layers["linear"](x), or for (auto [name, layer] : layers.items()).
+/// Modules with names: ModuleDict layers{{"linear", nn::Linear{4, 2}}}, or
+/// layers.add_module("linear", nn::Linear{4, 2}); and layers["linear"](x), or
+/// for (auto [name, layer] : layers.items()).
 class ModuleDict : public detail::ModuleStore {
   struct Item {
     Name name;
@@ -231,6 +258,11 @@ class ModuleDict : public detail::ModuleStore {
     Iterator end() const { return {of, of->size(), {}}; }
   };
 
+  Name unused(Name name) const {
+    if (contains(name))
+      detail::fail("ModuleDict: there are two modules \"{}\"", name);
+    return name;
+  }
   int find(Name wanted) const {
     for (int i = 0; i < size(); ++i)
       if (Name(name(i)) == wanted)
@@ -242,10 +274,12 @@ public:
   ModuleDict() = default;
   ModuleDict(ModuleDict &&) noexcept = default;
   ModuleDict &operator=(ModuleDict &&) noexcept = default;
+  ModuleDict(list<detail::InBraces<ModuleDict>> modules) {
+    for (const auto &each : modules)
+      own(each.module, unused(each.name));
+  }
   template <detail::IsModule M> void add_module(Name name, M &&module) {
-    if (contains(name))
-      detail::fail("ModuleDict: there are two modules \"{}\"", name);
-    add(static_cast<M &&>(module), name);
+    add(static_cast<M &&>(module), unused(name));
   }
   bool contains(Name name) const { return find(name) >= 0; }
   AnyModule &operator[](Name name) {
