@@ -52,6 +52,17 @@ static bool explainStringCompare(CxxProblem &problem) {
   return true;
 }
 
+/// printf("%f\n", loss);
+static bool explainPrinted(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  if (!text.contains("format specifies type") || !text.contains("Tensor'"))
+    return false;
+  replace(problem, "a tensor has its numbers when the plan runs, the model is "
+                   "read before: return it as a metric, {\"loss\", loss}, and "
+                   "dlrun prints it");
+  return true;
+}
+
 /// Is the problem at a name between the brackets of a lambda, or at its [=]?
 static bool isCapture(const CxxProblem &problem) {
   if (problem.token == "=")
@@ -529,8 +540,8 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
         explainKeyword(problem) || explainOptions(problem) ||
         explainCall(problem) || explainOutput(problem) ||
         explainScalar(problem) || explainConversion(problem) ||
-        explainStringCompare(problem) || explainAssertion(problem) ||
-        explainReturn(problem, problems) || explainTensors(problem, problems) ||
-        explainCandidates(problem);
+        explainStringCompare(problem) || explainPrinted(problem) ||
+        explainAssertion(problem) || explainReturn(problem, problems) ||
+        explainTensors(problem, problems) || explainCandidates(problem);
   }
 }
