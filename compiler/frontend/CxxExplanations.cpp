@@ -528,8 +528,10 @@ static bool explainReturn(CxxProblem &problem,
 
 void dl::frontend::explain(std::vector<CxxProblem> &problems) {
   for (CxxProblem &problem : problems) {
-    if (problem.message.severity != Message::Error)
+    if (problem.message.severity != Message::Error) {
+      explainPrinted(problem);
       continue;
+    }
     llvm::erase_if(problem.notes, [](const CxxNote &note) {
       return StringRef(note.message.text)
           .starts_with("insert an explicit cast");
@@ -540,8 +542,8 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
         explainKeyword(problem) || explainOptions(problem) ||
         explainCall(problem) || explainOutput(problem) ||
         explainScalar(problem) || explainConversion(problem) ||
-        explainStringCompare(problem) || explainPrinted(problem) ||
-        explainAssertion(problem) || explainReturn(problem, problems) ||
-        explainTensors(problem, problems) || explainCandidates(problem);
+        explainStringCompare(problem) || explainAssertion(problem) ||
+        explainReturn(problem, problems) || explainTensors(problem, problems) ||
+        explainCandidates(problem);
   }
 }
