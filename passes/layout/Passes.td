@@ -59,9 +59,9 @@ def ChannelsInnermost : Pass<"channels-innermost", "::mlir::ModuleOp"> {
     nothing is copied, and a convolution reads such a value number by number.
 
     On a CPU filters become panels of vectors and pixels the rows of a product, where batch-innermost leaves
-    the images alone (`few-images`): steps whose batches have less than 16 of them. A step with a filter
+    the images alone (`few-images`): steps whose batches have fewer than 16 of them. A step with a filter
     for each channel stays as it is, for there vectors run along pixels; so do convolutions of
-    one dim, or of three, whose filters are no rows of channels. All steps follow those that train.
+    one dim, or of three, whose filters are no rows of channels. All steps follow those that train. (On a mesh filters stay row by row and are packed by gathers.)
 
     ```mlir
     %y = graph.conv2d %x, %w          // tensor<64x32x24x24xf32>
@@ -71,7 +71,7 @@ def ChannelsInnermost : Pass<"channels-innermost", "::mlir::ModuleOp"> {
     The order is NHWC, which cuDNN wants for tensor cores, too.
   }];
   let options = [Option<"fewImages", "few-images", "bool", "false",
-                        "For CPUs: only around convolutions of less images than batch-innermost takes">];
+                        "For CPUs: only around convolutions of fewer images than batch-innermost takes">];
   let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
 }

@@ -32,8 +32,8 @@ from numpy_twin import safetensors
 from peer import Peer, script
 
 STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64), ("transformer-256", 8), ("transformer-1024", 2),
-         ("transformer-1024-checkpoint", 2), ("resnet18", 32), ("convnet-bf16", 64), ("mlp-bf16", 64), ("transformer-256-bf16", 8),
-         ("resnet18-bf16", 32)]
+         ("transformer-1024-checkpoint", 2), ("resnet18", 8), ("resnet18", 32), ("convnet-bf16", 64), ("mlp-bf16", 64), ("transformer-256-bf16", 8),
+         ("resnet18-bf16", 8), ("resnet18-bf16", 32)]
 SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784", "64x64x128", "2048x1152x384", "2048x384x1536", "100x65x37",
           "2048x1536x384", "2048x65x384", "2048x1024x256", "32x1024x256", "16384x64x576", "1024x512x4608"]
 MODES = {"eager": "PyTorch eager", "channels_last": "channels_last", "compile": "torch.compile",

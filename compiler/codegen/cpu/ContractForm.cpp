@@ -401,7 +401,8 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
     cutDot(form, lanes);
     return form;
   }
-  if (!form.hasPixelRows && form.packsPanels() && form.canUsePixelRows())
+  if (!form.hasPixelRows && form.packsPanels() && !best.scattered &&
+      form.canUsePixelRows())
     form.usePixelRows();
   if (form.canSumPixels())
     form.sumPixels();

@@ -6,6 +6,9 @@
 //   matmul NN         rows m,  lanes n,          k
 //   conv2d            rows co, lanes (y, x),     k (ci, dy, dx), batch n
 //   conv2d dW         rows co, lanes (ci,dy,dx), k (n, y, x)
+// The same with channels innermost (PixelForms.cpp):
+//   conv2d            rows x,  lanes co,         k (dy, dx, ci), batch n, y
+//   conv2d dW         rows co, lanes (dy,dx,ci), k (y, n, x)
 // Narrow form: few lanes, which are not contiguous in the result: see
 // NarrowProduct.cpp.
 //   matmul NT, few m  rows n,  lanes m,          k
@@ -113,7 +116,8 @@ struct ContractForm {
   /// for each of them both. Where such pairs are multiplied, rows are packed as
   /// [row][k / 2][other k], once for a tile.
   bool pairsOuterK = false;
-  /// Of a lane product: rows are neighbours of an image, and panels of lanes,
+  /// Of a lane product: rows are neighbours of an image, or of whatever else
+  /// has several k dims and batches that lanes do not have. Panels of lanes,
   /// the same for all rows, are packed once for a tile: see PixelRows.cpp.
   bool hasPixelRows = false;
   /// Of the weight's gradient: k are pixels, and both sides have neighbours at

@@ -50,8 +50,8 @@ inline constexpr int64_t kStreamedVectors = 4, kStreamedDepth = 16,
 inline constexpr int64_t kMaxVectors = 6;
 
 /// Channels that lie next to one another, and pixels of a row, for which such
-/// rows are worth their own product.
-inline constexpr int64_t kLeastChannels = 16, kLeastPixels = 4;
+/// rows are worth their own product: a vector of f32, and some sums of one.
+inline constexpr int64_t kPixelChannels = 16, kLeastPixels = 4;
 /// Pixels of its tile, about, which share its packed lanes; and bytes of those.
 inline constexpr int64_t kPixelsOfTile = 256, kPixelLaneBytes = 256 << 10;
 /// Lanes of such a tile: two vectors of f32 at least.

@@ -306,8 +306,6 @@ void LoopsStage::emitLaneBody(Value *flat, int64_t multiple) {
     SmallVector<Value *> masks;
     for (int64_t phase = 0; phase < s; ++phase) {
       dims[laneDims.back()] = exprs.back() * s + phase;
-      byPhase.push_back(evaluatePoint());
-      indices.push_back(SmallVector<AffineExpr>(resultIndex()));
       Value *mask = e.tail;
       if (range.extent % s != 0 && phase >= range.extent % s) {
         Value *inside = b.CreateICmpSLT(
@@ -315,6 +313,10 @@ void LoopsStage::emitLaneBody(Value *flat, int64_t multiple) {
             b.CreateVectorSplat(e.kernel.lanes(), b.getInt64(range.extent)));
         mask = mask ? b.CreateAnd(mask, inside) : inside;
       }
+      // (What lies behind the last element may be far away, and no memory.)
+      llvm::SaveAndRestore<Value *> masked(e.tail, mask);
+      byPhase.push_back(evaluatePoint());
+      indices.push_back(SmallVector<AffineExpr>(resultIndex()));
       masks.push_back(mask);
     }
     for (auto [r, result] : llvm::enumerate(results)) {

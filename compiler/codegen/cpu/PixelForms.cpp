@@ -28,7 +28,7 @@ static std::optional<unsigned> pixelDim(const ContractForm &form) {
 bool ContractForm::hasPixelChannels() const {
   unsigned channel = kDims.back();
   return scalar.coefficients[channel] == 1 &&
-         extents[channel] >= kLeastChannels;
+         extents[channel] >= kPixelChannels;
 }
 
 bool ContractForm::canUsePixelRows() const {
@@ -40,7 +40,7 @@ bool ContractForm::canUsePixelRows() const {
   }
   return is<LaneProduct>() && kDims.size() > 1 && hasImages &&
          pixelDim(*this) && borders.empty() && laneDims.size() == 1 &&
-         kCount() <= kMaxPairedK && laneCount() >= kLeastChannels;
+         kCount() <= kMaxPairedK && laneCount() >= kPixelChannels;
 }
 
 void ContractForm::usePixelRows() {
@@ -68,8 +68,8 @@ bool ContractForm::canSumPixels() const {
   return is<LaneProduct>() && !packsPanels() && kDims.size() == 3 &&
          rowDim >= 0 && borders.empty() && rows() >= kMinPairedRows &&
          scalar.coefficients[rowDim] == 1 &&
-         lane.coefficients[kDims.back()] >= kLeastChannels &&
-         extents[laneDims.back()] % kLeastChannels == 0;
+         lane.coefficients[kDims.back()] >= kPixelChannels &&
+         extents[laneDims.back()] % kPixelChannels == 0;
 }
 
 /// K are some rows of all images, then the next ones. Pairs are two pixels of a

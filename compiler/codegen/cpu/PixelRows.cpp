@@ -9,7 +9,6 @@
 
 #include "compiler/codegen/cpu/ContractStage.h"
 #include "compiler/codegen/cpu/Packing.h"
-#include "compiler/codegen/cpu/PayloadCode.h"
 #include <functional>
 
 using namespace mlir;
@@ -121,8 +120,6 @@ void ContractStage::packPixels() {
       } else {
         content = b.CreateAlignedLoad(vector, from, align);
       }
-      if (form.scalar.rounds)
-        content = emitNearestBf16(b, content);
       return b.CreateBitCast(content, halves);
     };
     Value *packed = b.CreateShuffleVector(load(0), load(width), order);
@@ -153,7 +150,6 @@ void ContractStage::packPixelSums(int64_t rows, int64_t lanes, int64_t width,
   auto pack = [&](const ContractForm::Side &side, Panel panel, Value *from,
                   Value *to, int64_t pixelSize, PanelLayout layout) {
     panel.kSteps = {side.coefficients[form.kDims.back()]};
-    panel.rounds = side.rounds;
     std::function<void(size_t, Value *, Value *)> packAll = [&](size_t next,
                                                                 Value *from,
                                                                 Value *number) {

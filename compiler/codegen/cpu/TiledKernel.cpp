@@ -13,9 +13,10 @@ namespace dl::cpu {
 
 /// Tiles are not cut narrower than so many vectors along the innermost dim.
 static constexpr int64_t kVectorsOfTile = 2;
-/// Nor where long columns are summed: of each row, on a page of its own where
-/// rows are long, several lines are read then.
-static constexpr int64_t kVectorsOfColumns = 8, kLongColumn = 256, kPage = 256;
+/// Nor where long columns are summed: of each row of so many bytes, on a page
+/// of its own where rows are long, several lines are read then.
+static constexpr int64_t kVectorsOfColumns = 8, kLongColumn = 256,
+                         kLongRow = 256;
 /// Tiles, at most, where each makes sums of its own that others make, too: for
 /// as many threads.
 static constexpr int64_t kRepeatingTiles = 8;
@@ -139,7 +140,7 @@ bool TiledKernel::sumsLongColumns() const {
     int64_t row = steps->back() *
                   graph::elementBytes(
                       cast<RankedTensorType>(leaf.getType()).getElementType());
-    found |= (*steps)[loops.numParallel - 1] == 1 && row >= kPage;
+    found |= (*steps)[loops.numParallel - 1] == 1 && row >= kLongRow;
   });
   return found;
 }

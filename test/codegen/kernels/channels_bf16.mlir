@@ -75,8 +75,27 @@ graph.step @pixels_strided(%x: tensor<2x32x13x12xf32>, %dy: tensor<2x16x7x6xf32>
   %nw = graph.sub %w, %dw : (tensor<16x32x3x3xf32>, tensor<16x32x3x3xf32>) -> tensor<16x32x3x3xf32>
   graph.return %y, %mx, %nw : tensor<2x16x7x6xf32>, tensor<2x32x13x12xf32>, tensor<16x32x3x3xf32>
 }
-// No pairs of channels; filters that are no square.
-graph.step @pixels_odd_channels(%x: tensor<2x16x6x8xf32>, %dy: tensor<2x20x5x8xf32>, %w: tensor<20x16x2x3xf32>) -> (tensor<2x20x5x8xf32>, tensor<2x16x6x8xf32>, tensor<20x16x2x3xf32>) {
+// No pairs of channels.
+graph.step @pixels_odd_channels(%x: tensor<2x17x6x8xf32>, %dy: tensor<2x19x6x8xf32>, %w: tensor<19x17x3x3xf32>) -> (tensor<2x19x6x8xf32>, tensor<2x17x6x8xf32>, tensor<19x17x3x3xf32>) {
+  %xsa = graph.relu %x : (tensor<2x17x6x8xf32>) -> tensor<2x17x6x8xf32>
+  %xsb = graph.cast %xsa {to = bf16} : (tensor<2x17x6x8xf32>) -> tensor<2x17x6x8xbf16>
+  %xs = graph.cast %xsb {to = f32} : (tensor<2x17x6x8xbf16>) -> tensor<2x17x6x8xf32>
+  %dsa = graph.neg %dy : (tensor<2x19x6x8xf32>) -> tensor<2x19x6x8xf32>
+  %dsb = graph.cast %dsa {to = bf16} : (tensor<2x19x6x8xf32>) -> tensor<2x19x6x8xbf16>
+  %ds = graph.cast %dsb {to = f32} : (tensor<2x19x6x8xbf16>) -> tensor<2x19x6x8xf32>
+  %wsa = graph.neg %w : (tensor<19x17x3x3xf32>) -> tensor<19x17x3x3xf32>
+  %wsb = graph.cast %wsa {to = bf16} : (tensor<19x17x3x3xf32>) -> tensor<19x17x3x3xbf16>
+  %ws = graph.cast %wsb {to = f32} : (tensor<19x17x3x3xbf16>) -> tensor<19x17x3x3xf32>
+  %c = graph.conv2d %xs, %ws {stride = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x17x6x8xf32>, tensor<19x17x3x3xf32>) -> tensor<2x19x6x8xf32>
+  %y = graph.relu %c : (tensor<2x19x6x8xf32>) -> tensor<2x19x6x8xf32>
+  %dx = graph.conv2d_input_grad %ds, %ws {stride = array<i64: 1, 1>, padding = array<i64: 1, 1>, input_shape = array<i64: 2, 17, 6, 8>} : (tensor<2x19x6x8xf32>, tensor<19x17x3x3xf32>) -> tensor<2x17x6x8xf32>
+  %mx = graph.mul %dx, %xs : (tensor<2x17x6x8xf32>, tensor<2x17x6x8xf32>) -> tensor<2x17x6x8xf32>
+  %dw = graph.conv2d_weight_grad %xs, %ds {stride = array<i64: 1, 1>, padding = array<i64: 1, 1>, kernel = array<i64: 3, 3>} : (tensor<2x17x6x8xf32>, tensor<2x19x6x8xf32>) -> tensor<19x17x3x3xf32>
+  %nw = graph.sub %w, %dw : (tensor<19x17x3x3xf32>, tensor<19x17x3x3xf32>) -> tensor<19x17x3x3xf32>
+  graph.return %y, %mx, %nw : tensor<2x19x6x8xf32>, tensor<2x17x6x8xf32>, tensor<19x17x3x3xf32>
+}
+// Filters that are no square, channels that are no whole vectors.
+graph.step @pixels_no_squares(%x: tensor<2x16x6x8xf32>, %dy: tensor<2x20x5x8xf32>, %w: tensor<20x16x2x3xf32>) -> (tensor<2x20x5x8xf32>, tensor<2x16x6x8xf32>, tensor<20x16x2x3xf32>) {
   %xsa = graph.relu %x : (tensor<2x16x6x8xf32>) -> tensor<2x16x6x8xf32>
   %xsb = graph.cast %xsa {to = bf16} : (tensor<2x16x6x8xf32>) -> tensor<2x16x6x8xbf16>
   %xs = graph.cast %xsb {to = f32} : (tensor<2x16x6x8xbf16>) -> tensor<2x16x6x8xf32>
@@ -93,6 +112,19 @@ graph.step @pixels_odd_channels(%x: tensor<2x16x6x8xf32>, %dy: tensor<2x20x5x8xf
   %dw = graph.conv2d_weight_grad %xs, %ds {stride = array<i64: 1, 1>, padding = array<i64: 0, 1>, kernel = array<i64: 2, 3>} : (tensor<2x16x6x8xf32>, tensor<2x20x5x8xf32>) -> tensor<20x16x2x3xf32>
   %nw = graph.sub %w, %dw : (tensor<20x16x2x3xf32>, tensor<20x16x2x3xf32>) -> tensor<20x16x2x3xf32>
   graph.return %y, %mx, %nw : tensor<2x20x5x8xf32>, tensor<2x16x6x8xf32>, tensor<20x16x2x3xf32>
+}
+// A stride along rows of an odd width: what lies behind a row is not read.
+graph.step @pixels_of_odd_rows(%x: tensor<7x64x14x17xf32>, %dy: tensor<7x36x14x9xf32>, %w: tensor<36x64x1x1xf32>) -> (tensor<7x36x14x9xf32>, tensor<7x64x14x17xf32>, tensor<36x64x1x1xf32>) {
+  %xsa = graph.relu %x : (tensor<7x64x14x17xf32>) -> tensor<7x64x14x17xf32>
+  %dsa = graph.neg %dy : (tensor<7x36x14x9xf32>) -> tensor<7x36x14x9xf32>
+  %wsa = graph.neg %w : (tensor<36x64x1x1xf32>) -> tensor<36x64x1x1xf32>
+  %c = graph.conv2d %xsa, %wsa {stride = array<i64: 1, 2>, padding = array<i64: 0, 0>} : (tensor<7x64x14x17xf32>, tensor<36x64x1x1xf32>) -> tensor<7x36x14x9xf32>
+  %y = graph.relu %c : (tensor<7x36x14x9xf32>) -> tensor<7x36x14x9xf32>
+  %dx = graph.conv2d_input_grad %dsa, %wsa {stride = array<i64: 1, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 7, 64, 14, 17>} : (tensor<7x36x14x9xf32>, tensor<36x64x1x1xf32>) -> tensor<7x64x14x17xf32>
+  %mx = graph.mul %dx, %xsa : (tensor<7x64x14x17xf32>, tensor<7x64x14x17xf32>) -> tensor<7x64x14x17xf32>
+  %dw = graph.conv2d_weight_grad %xsa, %dsa {stride = array<i64: 1, 2>, padding = array<i64: 0, 0>, kernel = array<i64: 1, 1>} : (tensor<7x64x14x17xf32>, tensor<7x36x14x9xf32>) -> tensor<36x64x1x1xf32>
+  %nw = graph.sub %w, %dw : (tensor<36x64x1x1xf32>, tensor<36x64x1x1xf32>) -> tensor<36x64x1x1xf32>
+  graph.return %y, %mx, %nw : tensor<7x36x14x9xf32>, tensor<7x64x14x17xf32>, tensor<36x64x1x1xf32>
 }
 // Pixels of several blocks of k, channels of several tiles.
 graph.step @pixels_in_blocks(%x: tensor<4x48x21x18xf32>, %dy: tensor<4x80x21x18xf32>, %w: tensor<80x48x1x1xf32>) -> (tensor<4x80x21x18xf32>, tensor<4x48x21x18xf32>, tensor<80x48x1x1xf32>) {
