@@ -28,7 +28,6 @@ class Port:
     epochs: int = 0  # instead of STEPS: it ends by itself
     options: tuple = ()  # of dlrun
     salt: int = 0  # draws on which no rounding of f32 decides a maximum or a relu
-    draws: int = 1  # runs of PyTorch in f32, from weights with other last bits, where there are no such draws
     start: dict = dataclasses.field(default_factory=dict)  # pattern of names: (centre, width) of initial weights
 
     def path(self, name):
@@ -118,22 +117,22 @@ PORTS = [
          valid={"test_images.npy": normal(1, 28, 28), "test_labels.npy": integers(10)}),
     Port("vae", {"images.npy": uniform(1, 28, 28), "eps.npy": normal("LATENT")}, {"BATCH": 32, "HIDDEN": 64}),
     Port("dcgan", {"images.npy": normal(3, 32, 32), "noise.npy": normal("NZ", 1, 1)},
-         {"BATCH": 8, "NZ": 12, "NGF": 6, "NDF": 6}, turns=2, salt=1, draws=4),
-    Port("siamese", {"a.npy": normal(1, 28, 28), "b.npy": normal(1, 28, 28), "differ.npy": zeros_and_ones()}, {"BATCH": 8}, salt=1, draws=8),
+         {"BATCH": 8, "NZ": 12, "NGF": 6, "NDF": 6}, turns=2, salt=1),
+    Port("siamese", {"a.npy": normal(1, 28, 28), "b.npy": normal(1, 28, 28), "differ.npy": zeros_and_ones()}, {"BATCH": 8}, salt=1),
     Port("super_resolution", {"small.npy": uniform(1, 24, 24), "large.npy": uniform(1, 72, 72)}, {"BATCH": 2}),
-    Port("resnet18", COLOURED, {"BATCH": 8, "WIDTH": 8}, mesh=True, salt=16, draws=4),
+    Port("resnet18", COLOURED, {"BATCH": 8, "WIDTH": 8}, mesh=True, salt=16),
     Port("nanogpt", {"x.npy": integers("VOCAB", "BLOCK_SIZE"), "y.npy": integers("VOCAB", "BLOCK_SIZE")},
          {"BATCH": 4, "BLOCK_SIZE": 32, "N_LAYER": 2, "N_EMBD": 48}, mesh=True),
     Port("vit", COLOURED, {"BATCH": 8, "PATCH": 8, "DIM": 32, "DEPTH": 2}),
     Port("matrix_factorisation",
          {"user.npy": integers("USERS"), "item.npy": integers("ITEMS"), "rating.npy": normal()}, {"USERS": 200, "ITEMS": 300}),
-    Port("unet", {"images.npy": normal(3, 32, 32), "masks.npy": zeros_and_ones(1, 32, 32)}, {"WIDTH": 6}, salt=2, draws=4),
+    Port("unet", {"images.npy": normal(3, 32, 32), "masks.npy": zeros_and_ones(1, 32, 32)}, {"WIDTH": 6}, salt=2),
     Port("logistic_l1", {"x.npy": normal("FEATURES"), "y.npy": zeros_and_ones()}, batches=4, epochs=60,
          valid={"valid_x.npy": normal("FEATURES"), "valid_y.npy": zeros_and_ones()},
          options=("--stop-when", "valid.loss not better in 3"), mesh=True),
     Port("distillation", IMAGES, {"BATCH": 32}),
     Port("neural_ode", {"y0.npy": normal(2), "path.npy": normal(11, 2)}),
-    Port("simclr", {"view1.npy": normal(3, 32, 32), "view2.npy": normal(3, 32, 32)}, {"BATCH": 8}, salt=1, draws=8),
+    Port("simclr", {"view1.npy": normal(3, 32, 32), "view2.npy": normal(3, 32, 32)}, {"BATCH": 8}, salt=1),
     Port("skip_gram", {"word.npy": integers("VOCAB"), "near.npy": integers("VOCAB"), "negative.npy": integers("VOCAB", "NEGATIVES")},
          {"VOCAB": 300, "DIM": 20}),
     Port("autoencoder", {"images.npy": uniform(1, 28, 28)}, {"BATCH": 8}),

@@ -106,7 +106,8 @@ struct ContractForm {
       product;
   /// A long k loop runs in blocks of this extent, so that what a block reads
   /// stays in the caches; sums wait in scratch between blocks. Each result is
-  /// still one chain of additions in the order of k.
+  /// still one chain of additions in the order of k, or (sumsPixels) one of
+  /// each block and one of these.
   int64_t kBlock = 0;
   /// Where the lane operand begins, a slice, only the launch says.
   bool laneIsMoved = false;

@@ -16,6 +16,9 @@ static constexpr int64_t kSumChains = 4;
 /// a cache line would be all that is read before the next row, often on another
 /// page.
 static constexpr int64_t kWideRow = 4;
+/// From so many points on a sum is added up row by row, if its rows and their
+/// number are not very short.
+static constexpr int64_t kLongChain = 256, kShortestRow = 4;
 /// Reductions over at most this many points are unrolled: pooling windows.
 static constexpr int64_t kMaxUnrolled = 32;
 
@@ -381,6 +384,24 @@ Value *LoopsStage::reductionPosition() {
   return e.scope.vector(position);
 }
 
+static Values zerosLike(ArrayRef<Value *> values) {
+  Values zeros;
+  for (Value *value : values)
+    zeros.push_back(llvm::Constant::getNullValue(value->getType()));
+  return zeros;
+}
+
+/// A long sum beside others, of one chain a lane: its rows are added up first,
+/// each by itself, so that errors grow with the length of two short chains.
+/// (The statistics of channels that lie next to one another.)
+bool LoopsStage::sumsRowByRow(unsigned dim, const Combiner &combiner) const {
+  int64_t points = 1, inner = 1;
+  for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
+    points *= nest.extents[d], inner *= d > dim ? nest.extents[d] : 1;
+  return combiner.isSum() && points >= kLongChain && inner >= kShortestRow &&
+         nest.extents[dim] >= kShortestRow;
+}
+
 /// All reduction dims from `dim` on, in row-major order, at one result point a
 /// lane.
 Values LoopsStage::reduceWindow(unsigned dim, Values state,
@@ -403,8 +424,12 @@ Values LoopsStage::reduceWindow(unsigned dim, Values state,
                [&](Value *iv, ArrayRef<Value *> carried) {
                  e.enterBody();
                  dims[dim] = e.scope.addDim(iv, 0, nest.extents[dim] - 1);
+                 Values before(carried.begin(), carried.end());
+                 bool apart = sumsRowByRow(dim, combiner);
                  Values next = reduceWindow(
-                     dim + 1, Values(carried.begin(), carried.end()), combiner);
+                     dim + 1, apart ? zerosLike(before) : before, combiner);
+                 for (size_t i = 0; i < next.size() && apart; ++i)
+                   next[i] = combiner.merge(before[i], next[i])[0];
                  e.enterBody();
                  return next;
                });

@@ -66,6 +66,7 @@ private:
   /// `flat` is a multiple of `multiple`.
   void emitLaneBody(llvm::Value *flat, int64_t multiple);
   llvm::SmallVector<int64_t> wideRows(int64_t lanes) const;
+  bool sumsRowByRow(unsigned dim, const Combiner &combiner) const;
   bool takesWideRows() const;
   void emitWideBody(llvm::Value *flat, int64_t multiple, int64_t wide);
   Values evaluatePoint();

@@ -81,7 +81,9 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   vectorTy = vectorType(context, scalar, kernel.lanes());
   element = vectorTy->getScalarType();
 
-  Values sums = initialSums(arguments.sums);
+  // Of pixels each block of k is a chain of its own: there are very many.
+  bool apart = form.sumsPixels && !part.first;
+  Values sums = initialSums(apart ? nullptr : arguments.sums);
   if (part.last && !part.onlyFinishes && form.is<LaneProduct>() &&
       form.rowDim >= 0 && form.kCount() >= kFetchingK)
     fetchResults();
@@ -89,6 +91,9 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
     sums = accumulateBlocked(sums);
   else if (!part.onlyFinishes)
     sums = accumulate(0, arguments.scalarAt, arguments.laneAt, sums);
+  if (apart)
+    for (auto [sum, before] : llvm::zip(sums, initialSums(arguments.sums)))
+      sum = builder.CreateFAdd(before, sum);
   if (!part.last) {
     keepSums(arguments.sums, sums);
     builder.CreateRetVoid();
@@ -124,7 +129,7 @@ Value *MicroKernel::constants() {
 
 Values MicroKernel::initialSums(Value *sums) {
   Values state(rows * vectors, llvm::Constant::getNullValue(vectorTy));
-  if (part.first)
+  if (part.first || !sums)
     return state;
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v)
