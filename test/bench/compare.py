@@ -57,10 +57,8 @@ def has_dropout(model):
 
 def loss_steps(model, batch):
     """Batch statistics make of last bits more at each step, those of few images most: of 8 PyTorch's own two orders of
-    memory are 3e-4 apart in the third step, and gradients in bf16 more than a quarter of their size away from those in f32."""
-    if not model.startswith("resnet18"):
-        return 20
-    return 3 if batch >= 32 else 1 if model.endswith("-bf16") else 2
+    memory are 3e-4 apart in the third step."""
+    return (2 if batch < 32 else 3) if model.startswith("resnet18") else 20
 
 
 def tolerance_of(model):
