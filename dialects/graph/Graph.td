@@ -105,6 +105,8 @@ defvar Graph_Constants = [DeclareOpInterfaceMethods<LaunchConstantsOpInterface>]
 defvar Graph_Gradient = [DeclareOpInterfaceMethods<DifferentiableOpInterface>];
 /// Parts of it beside each other.
 defvar Graph_Join = [DeclareOpInterfaceMethods<JoinOpInterface>];
+/// Some of its elements, which may lie beside each other.
+defvar Graph_Stretch = [DeclareOpInterfaceMethods<StretchOpInterface>];
 /// Linear: many of which only the sum is used are one.
 defvar Graph_JointSum = [DeclareOpInterfaceMethods<JointSumOpInterface>];
 defvar Graph_SmoothNest = !listconcat(Graph_Nest, Graph_Gradient);

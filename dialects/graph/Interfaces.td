@@ -84,12 +84,30 @@ def AliasOpInterface : OpInterface<"AliasOpInterface"> {
 def JoinOpInterface : OpInterface<"JoinOpInterface"> {
   let description = [{
     The operands of the op lie in its result, and there is nothing else in it. Where they do so
-    one after the other, and all of them row-major, copies of bytes do what the op does.
+    one after the other, copies of bytes do what the op does, or nothing, if they are computed there.
   }];
   let cppNamespace = "::dl::graph";
   let methods = [
-    InterfaceMethod<"Whether the result's elements are those of the operands in their order.",
-        "bool", "joinsInOrder">,
+    InterfaceMethod<[{
+      Whether the result's elements are those of the operands one after the other,
+      if all of them are stored in this order of dims, outermost first; null: row by row.
+    }], "bool", "joinsInOrder", (ins "::mlir::DenseI64ArrayAttr":$order)>,
+  ];
+}
+
+def StretchOpInterface : OpInterface<"StretchOpInterface"> {
+  let description = [{
+    The result's elements are some of the one operand's, which may lie in memory one after the
+    other: then nothing has to be moved to read them.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<[{
+      The first of them among all, if operand and result are stored in this order of dims,
+      outermost first (null: row by row); nothing if there are others between them.
+      `attributes` are the op's as they are in a launch.
+    }], "::std::optional<int64_t>", "firstElement",
+        (ins "::mlir::DenseI64ArrayAttr":$order, "::mlir::DictionaryAttr":$attributes)>,
   ];
 }
 

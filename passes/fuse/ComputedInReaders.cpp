@@ -11,6 +11,7 @@
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/StorageOrder.h"
 #include "dialects/graph/TensorBytes.h"
+#include "dialects/plan/Plan.h"
 #include "passes/fuse/KernelGroups.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -120,6 +121,7 @@ private:
   };
 
   bool isStored(Value value) const;
+  bool isJoinedInPlace(Operation *op) const;
   bool isIn(Operation *op, unsigned g) const {
     auto it = groups.groupOfOp.find(op);
     return it != groups.groupOfOp.end() && it->second == g;
@@ -149,6 +151,25 @@ bool KernelGroups::ReadersChoice::isStored(Value value) const {
   if (isNew)
     it->second.own.insert(groups.list[g].ops.begin(), groups.list[g].ops.end());
   return groups.isRead(value, it->second);
+}
+
+/// Whether operands will be computed where the result has them: to store it
+/// moves nothing (passes/schedule/Places.h).
+bool KernelGroups::ReadersChoice::isJoinedInPlace(Operation *op) const {
+  auto join = dyn_cast<graph::JoinOpInterface>(op);
+  DenseI64ArrayAttr order = graph::storageOrder(op->getResult(0));
+  if (!join || groups.list[groups.groupOfOp.lookup(op)].ops.size() > 1 ||
+      !join.joinsInOrder(order))
+    return false;
+  int64_t offset = 0;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    auto root = dyn_cast<OpResult>(graph::rootOf(operand));
+    bool isThere = root && groups.groupOf(root) >= 0 && isStored(root) &&
+                   graph::storageOrder(root) == order &&
+                   offset % plan::alignment == 0;
+    offset += bytesOf(operand);
+    return isThere;
+  });
 }
 
 /// Whoever reads it from memory, if each can compute it where it reads it.
@@ -336,7 +357,8 @@ void KernelGroups::ReadersChoice::chooseIn(unsigned g) {
   if (group.communication || prologues.contains(g))
     return;
   for (Operation *op : group.ops) {
-    if (groups.kind(op) != OpKind::Elementwise || !isStored(op->getResult(0)))
+    if (groups.kind(op) != OpKind::Elementwise || !isStored(op->getResult(0)) ||
+        isJoinedInPlace(op))
       continue;
     Recipe recipe;
     recipe.op = op;

@@ -444,7 +444,7 @@ void KernelGroups::assign(Operation *op) {
     joins = joinsSums(op);
   else if (fuse && kind(op) == OpKind::Elementwise)
     joins = (isUpdate(op) && joinsBeside(op)) || joinsSmallUpdates(op) ||
-            joinsGradients(op);
+            joinsGradients(op) || joinsShort(op);
   if (!joins)
     startGroup(op);
 }

@@ -98,6 +98,7 @@ private:
   bool readsMuchWith(const Group &group, unsigned number,
                      mlir::Operation *op) const;
   bool joinsGradients(mlir::Operation *op);
+  bool joinsShort(mlir::Operation *op);
   void append(unsigned group, mlir::Operation *op);
   void appendCommunication(unsigned group, mlir::Operation *op);
   void takeWaiting(unsigned group, mlir::Operation *op);

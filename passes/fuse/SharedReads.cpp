@@ -3,8 +3,10 @@
 // optimizer's moments. `m' = b1*m + (1-b1)*g` and `v' = b2*v + (1-b2)*g*g`
 // where g is an argument or came from other ranks are one pass over g then, and
 // the new parameter, which reads both, needs neither from memory. Sums over the
-// same points, too: those of a batch norm's gradient are one pass over it.
+// same points, too: those of a batch norm's gradient are one pass over it. And
+// what is short: the gates of a recurrent layer.
 #include "dialects/graph/MadeAgain.h"
+#include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/StorageOrder.h"
@@ -28,6 +30,10 @@ static RankedTensorType typeOf(Value value) {
 }
 
 static StepRole roleOf(Operation *op) { return graph::roleOf(op->getLoc()); }
+
+static int64_t points(Operation *op) {
+  return cast<LoopNestOpInterface>(op).getLoopNest().points();
+}
 
 /// Whether the op goes over the points of the group, none of whose values it
 /// reads.
@@ -194,6 +200,40 @@ bool KernelGroups::joinsGradients(Operation *op) {
     takeWaiting(g, op);
     append(g, op);
     return true;
+  }
+  return false;
+}
+
+/// Of values that fit into the first-level cache a kernel takes as long to
+/// start as to run: the gates of a recurrent layer, which are parts of one
+/// product, are computed by one.
+bool KernelGroups::joinsShort(Operation *op) {
+  auto isView = [](Operation *op) { // which need not be moved at all
+    return graph::payloadFacts(cast<LoopNestOpInterface>(op)).isView;
+  };
+  if (points(op) > machine.l1Elements() || isView(op))
+    return false;
+  SmallVector<unsigned> reads = groupsRead(op);
+  for (Value value : realOperands(op)) {
+    auto it = readersOf.find(value);
+    if (it == readersOf.end() || !value.getDefiningOp())
+      continue;
+    for (unsigned g : newest(it->second)) {
+      const Group &group = list[g];
+      Operation *first = group.ops.front();
+      if (group.contraction || group.communication ||
+          group.largest > machine.l1Elements() || roleOf(first) != roleOf(op) ||
+          isView(first) || waitsFor(group, reads) ||
+          !hasShapeOf(typeOf(first->getResult(0)).getShape(), op, first) ||
+          !obstacle(group, op).empty() ||
+          !obstacleInOrder(g, op, reads).empty())
+        continue;
+      explain(op, "computed beside", group,
+              "it reads the same values, and both are short");
+      takeWaiting(g, op);
+      append(g, op);
+      return true;
+    }
   }
   return false;
 }

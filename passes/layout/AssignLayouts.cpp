@@ -1,6 +1,9 @@
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StorageOrder.h"
 #include "passes/layout/Passes.h"
 #include "passes/layout/StateOrders.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 
@@ -10,6 +13,11 @@ namespace dl {
 #include "passes/layout/Passes.h.inc"
 
 namespace {
+
+/// So many products that would each transpose a matrix for itself, and have no
+/// more rows than this to use it for, are worth a transposed copy of it.
+constexpr size_t kProductsWorthACopy = 8;
+constexpr int64_t kFewRows = 64;
 
 /// What the uses of a state say about its innermost dim.
 struct Wish {
@@ -35,6 +43,7 @@ public:
 
 private:
   void collect(graph::StepOp function);
+  void copyForManyProducts(Value value, DenseI64ArrayAttr order);
   llvm::StringMap<Wish> wishes;
 };
 
@@ -77,6 +86,44 @@ void AssignLayoutsPass::collect(graph::StepOp function) {
   }
 }
 
+/// A recurrent layer's matrix, say, which each time of a sequence reads again.
+void AssignLayoutsPass::copyForManyProducts(Value value,
+                                            DenseI64ArrayAttr order) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getRank() < 2)
+    return;
+  int64_t innermost = order ? order.asArrayRef().back() : type.getRank() - 1;
+  llvm::MapVector<int64_t, SmallVector<OpOperand *>> along;
+  for (OpOperand &use : value.getUses())
+    if (auto loops = dyn_cast<graph::LoopNestOpInterface>(use.getOwner())) {
+      graph::LoopNest nest = loops.getLoopNest();
+      auto dim = nest.contraction ? vectorDim(nest, use.getOperandNumber())
+                                  : std::nullopt;
+      if (dim && *dim != innermost &&
+          nest.points() <= kFewRows * type.getNumElements())
+        along[*dim].push_back(&use);
+    }
+  OpBuilder builder(value.getContext());
+  for (auto &[dim, uses] : along) {
+    if (uses.size() < kProductsWorthACopy)
+      continue;
+    builder.setInsertionPointAfterValue(value);
+    Location loc =
+        uses.back()->getOwner()->getLoc(); // the list begins at the last
+    auto copy = graph::CopyOp::create(builder, loc, type, value);
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    llvm::erase(dims, dim);
+    dims.push_back(dim);
+    graph::setStorageOrder(copy->getOpResult(0),
+                           builder.getDenseI64ArrayAttr(dims));
+    for (OpOperand *use : uses)
+      use->set(copy);
+    emitRemark(loc) << "copied once with dim " << dim
+                    << " innermost: " << uses.size()
+                    << " products read it along that";
+  }
+}
+
 void AssignLayoutsPass::runOnOperation() {
   ModuleOp module = getOperation();
   for (auto function : module.getOps<graph::StepOp>())
@@ -108,6 +155,20 @@ void AssignLayoutsPass::runOnOperation() {
         << wish.reader << ", run along it";
   }
   layout::storeInnermost(module, chosen, rowByRow);
+  SymbolTable states(module);
+  for (auto function : module.getOps<graph::StepOp>()) {
+    SmallVector<std::pair<Value, DenseI64ArrayAttr>> values;
+    for (BlockArgument argument : function.getArguments())
+      if (FlatSymbolRefAttr state = graph::stateOf(argument))
+        values.emplace_back(
+            argument,
+            states.lookup<graph::StateOp>(state.getValue()).getLayoutAttr());
+    for (auto op : function.getOps<graph::LoopNestOpInterface>())
+      for (OpResult result : op->getResults())
+        values.emplace_back(result, graph::storageOrder(result));
+    for (auto &[value, order] : values)
+      copyForManyProducts(value, order);
+  }
 }
 
 } // namespace dl

@@ -13,6 +13,9 @@ def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
     its old innermost dim (the input gradient of a Linear) keeps its order, and so do all where
     ranks of a mesh exchange parts of them, row by row.
 
+    Where at least 8 products of few rows each read a matrix across its order, as the times of a recurrent
+    layer do, they read a copy in theirs, which is made once.
+
     ```mlir
     graph.state @"fc1.weight" {type = tensor<128x784xf32>, role = "parameter"}
     ... graph.matmul %x, %fc1.weight {spec = "mk,nk->mn"} // the only contraction that reads it

@@ -29,9 +29,10 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     Every value of a step gets a buffer: states one for all steps, new values of
     states the buffer of the old one, everything else its own or, where the
     kernel allows, that of an operand that dies. Kernels become commands in an
-    order that runs those first that need no new memory. On processors a kernel that only puts long
-    operands one after the other (JoinOpInterface) becomes a copy of each. Offsets and
-    dependencies are the next passes' work. The functions stay: code is made from
+    order that runs those first that need no new memory. Where a kernel only puts operands one after
+    the other (JoinOpInterface), they are computed in its result, and where it takes a stretch of one
+    (StretchOpInterface), that is read where it is (Places.h): there is nothing to launch. What cannot be
+    there is copied on processors, if it is long. Offsets and dependencies are the next passes' work. The functions stay: code is made from
     them.
 
     ```mlir

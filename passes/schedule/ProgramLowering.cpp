@@ -3,6 +3,7 @@
 #include "dialects/graph/StepScalars.h"
 #include "dialects/graph/StorageOrder.h"
 #include "passes/schedule/PhysicalLayout.h"
+#include "passes/schedule/Places.h"
 #include "passes/schedule/ProgramOrder.h"
 #include "passes/schedule/Sources.h"
 #include "llvm/ADT/DenseSet.h"
@@ -55,43 +56,25 @@ int64_t integer(Operation *op, StringRef name, int64_t otherwise) {
   return attr ? attr.getInt() : otherwise;
 }
 
-/// A kernel that copies at least so much of each operand is copies of bytes:
-/// less than half of the time, which a launch more an operand does not make up
-/// for where they are shorter.
-constexpr int64_t kBytesWorthACopy = 8192;
-
-/// Whether a kernel puts operands one after the other, and nothing else.
-bool joinsInMemory(graph::KernelOp kernel) {
-  auto rowMajor = [](std::optional<ArrayAttr> layouts) {
-    return !layouts || llvm::all_of(*layouts, [](Attribute order) {
-      auto dims = dyn_cast<DenseI64ArrayAttr>(order);
-      return dims && llvm::is_sorted(dims.asArrayRef());
-    });
-  };
-  Block &body = kernel.getBody().front();
-  auto join = dyn_cast<graph::JoinOpInterface>(body.front());
-  bool inOrder = join && body.front().getNextNode() == body.getTerminator() &&
-                 llvm::equal(join->getOperands(), body.getArguments()) &&
-                 join.joinsInOrder() && rowMajor(kernel.getOperandLayouts()) &&
-                 rowMajor(kernel.getResultLayouts());
-  bool worthIt = llvm::all_of(kernel->getOperands(), [](Value operand) {
-    return bytesOf(typeOf(operand)) >= kBytesWorthACopy;
-  });
-  return inOrder && worthIt;
-}
-
 class ProgramLowering {
 public:
   ProgramLowering(graph::StepOp func, plan::ProgramOp program, PlanParts &parts)
       : func(func), program(program), parts(parts), readers(func),
+        places(func, readers, isOnGpu(parts.plan)),
         commands(OpBuilder::atBlockEnd(&program.getBody().front())) {}
 
   LogicalResult run() {
     if (failed(bindArguments()) || failed(bindStates()) ||
         failed(bindReports()))
       return failure();
+    for (Operation *op : workOf(func))
+      for (Value operand : op->getOperands())
+        ++uses[ownerOf(operand)];
     auto memoryOf = [&](Value value) {
-      return bufferOf.contains(value) ? 0 : bytesOf(typeOf(value));
+      auto maker = value.getDefiningOp<graph::KernelOp>();
+      bool isThere =
+          bufferOf.contains(value) || (maker && places.movesOf(maker));
+      return isThere ? 0 : bytesOf(typeOf(value));
     };
     WorkOrder order = orderWork(func, readers, updates, memoryOf);
     if (!order.stuck.empty())
@@ -225,27 +208,61 @@ private:
     return success();
   }
 
+  static bool isOnGpu(plan::PlanOp plan) {
+    return plan.getTarget() != plan::Target::Cpu;
+  }
+
+  /// The value whose buffer this one is in.
+  Value ownerOf(Value value) const { return places.of(rootOf(value)).owner; }
+
+  /// The buffer that a result is in, if there is one already.
+  bool hasBuffer(OpResult result) const {
+    return bufferOf.contains(ownerOf(result));
+  }
+
+  /// What a command does with a value's bytes.
+  struct Bindings {
+    SmallVector<Value> buffers;
+    SmallVector<int64_t> ranges;
+    bool hasParts = false;
+
+    DenseI64ArrayAttr rangesAttr(Builder &builder) const {
+      return hasParts ? builder.getDenseI64ArrayAttr(ranges)
+                      : DenseI64ArrayAttr();
+    }
+  };
+
+  void bind(Value value, Bindings &bindings) const {
+    Value root = rootOf(value);
+    Place place = places.of(root);
+    bool isPart = place.owner != root;
+    bindings.buffers.push_back(bufferOf.lookup(place.owner));
+    bindings.ranges.push_back(place.offset);
+    bindings.ranges.push_back(isPart ? bytesOf(typeOf(value))
+                                     : plan::wholeBuffer);
+    bindings.hasParts |= isPart;
+  }
+
   LogicalResult lowerKernel(graph::KernelOp kernel) {
     for (Value operand : kernel->getOperands())
-      ++usesSeen[rootOf(operand)];
+      ++usesSeen[ownerOf(operand)];
     for (OpResult result : kernel->getResults()) {
-      if (bufferOf.contains(result))
+      if (hasBuffer(result))
         continue;
       if (Value shared = dyingOperand(kernel, result))
         bufferOf[result] = shared;
       else
-        makeResultBuffer(result, /*pinned=*/false);
+        makeResultBuffer(cast<OpResult>(ownerOf(result)), /*pinned=*/false);
     }
-    // (To a GPU one launch is worth more than that.)
-    if (parts.plan.getTarget() == plan::Target::Cpu && joinsInMemory(kernel)) {
-      createCopies(kernel);
+    if (const auto *moves = places.movesOf(kernel)) {
+      createCopies(kernel, *moves);
       return success();
     }
-    SmallVector<Value> bindings;
+    Bindings bindings;
     for (Value operand : kernel->getOperands())
-      bindings.push_back(bufferOf.lookup(rootOf(operand)));
+      bind(operand, bindings);
     for (Value result : kernel->getResults())
-      bindings.push_back(bufferOf.lookup(result));
+      bind(result, bindings);
     if (failed(recordKernel(kernel)))
       return failure();
     SmallVector<Attribute> sources;
@@ -261,13 +278,15 @@ private:
       workspace = makeWorkspace(
           kernel, cast<plan::SourceAttr>(sources.front()),
           std::max(ownBytes, product ? product.getWorkspace() : 0));
-    if (ownBytes > 0)
-      bindings.push_back(workspace);
+    if (ownBytes > 0) {
+      bindings.buffers.push_back(workspace);
+      bindings.ranges.append({0, plan::wholeBuffer});
+    }
     if (product) {
       plan::MultiplyOp::create(
           commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
-          FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
-          /*ranges=*/DenseI64ArrayAttr(), product, workspace,
+          FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings.buffers,
+          bindings.rangesAttr(commands), product, workspace,
           /*after=*/ValueRange(), /*serial=*/UnitAttr(),
           commands.getArrayAttr(sources),
           kernel->getAttrOfType<FloatAttr>("seconds"));
@@ -275,8 +294,8 @@ private:
     }
     plan::LaunchOp::create(
         commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
-        FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
-        /*ranges=*/DenseI64ArrayAttr(),
+        FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings.buffers,
+        bindings.rangesAttr(commands),
         commands.getDenseI64ArrayAttr(
             kernel.getConstants().value_or(ArrayRef<int64_t>())),
         kernel.getConstantStepsAttr(),
@@ -286,21 +305,21 @@ private:
     return success();
   }
 
-  /// Each operand goes to its place in the result.
-  void createCopies(graph::KernelOp kernel) {
-    Value target = bufferOf.lookup(kernel->getResult(0));
+  /// What does not lie in its bytes of the result goes there.
+  void createCopies(graph::KernelOp kernel, ArrayRef<Move> moves) {
     ArrayAttr sources =
         commands.getArrayAttr(sourceOf(&kernel.getBody().front().front()));
-    int64_t at = 0;
-    for (Value operand : kernel->getOperands()) {
-      int64_t bytes = bytesOf(typeOf(operand));
-      plan::CopyOp::create(commands, kernel.getLoc(),
-                           commands.getType<plan::TokenType>(),
-                           bufferOf.lookup(rootOf(operand)), target,
-                           commands.getDenseI64ArrayAttr({0, bytes, at, bytes}),
-                           /*after=*/ValueRange(), /*serial=*/UnitAttr(),
-                           sources, /*seconds=*/FloatAttr());
-      at += bytes;
+    Place target = places.of(kernel->getResult(0));
+    for (const Move &move : moves) {
+      int64_t bytes = bytesOf(typeOf(move.operand));
+      Place origin = places.of(rootOf(move.operand));
+      plan::CopyOp::create(
+          commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
+          bufferOf.lookup(origin.owner), bufferOf.lookup(target.owner),
+          commands.getDenseI64ArrayAttr(
+              {origin.offset, bytes, target.offset + move.offset, bytes}),
+          /*after=*/ValueRange(), /*serial=*/UnitAttr(), sources,
+          /*seconds=*/FloatAttr());
     }
   }
 
@@ -328,17 +347,17 @@ private:
       for (const graph::RowTransfer &transfer : rows) {
         if (transfer.rows * rowBytes == 0)
           continue;
-        Value root = rootOf(value);
-        if (!bufferOf.contains(root))
-          makeResultBuffer(cast<OpResult>(root), /*pinned=*/false);
-        side.buffers.push_back(bufferOf.lookup(root));
+        Place place = places.of(rootOf(value));
+        if (!bufferOf.contains(place.owner))
+          makeResultBuffer(cast<OpResult>(place.owner), /*pinned=*/false);
+        side.buffers.push_back(bufferOf.lookup(place.owner));
         side.members.append({transfer.member, transfer.members, transfer.same});
-        side.ranges.push_back(transfer.offset * rowBytes);
+        side.ranges.push_back(place.offset + transfer.offset * rowBytes);
         side.ranges.push_back(transfer.rows * rowBytes);
       }
     };
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      ++usesSeen[rootOf(operand)];
+      ++usesSeen[ownerOf(operand)];
       add(operand, op.getSentRows(i), sent);
     }
     for (auto [i, result] : llvm::enumerate(op->getResults()))
@@ -362,20 +381,21 @@ private:
     int64_t index = inplace ? (*inplace)[result.getResultNumber()] : -1;
     if (index < 0)
       return nullptr;
-    Value value = rootOf(kernel->getOperand(index));
-    Value buffer = bufferOf.lookup(value);
+    Value owner = ownerOf(kernel->getOperand(index));
+    Value buffer = bufferOf.lookup(owner);
     auto op = buffer.getDefiningOp<plan::BufferOp>();
-    if (op.getSpace() != plan::Space::Arena || op.getPinned() ||
-        predictions.contains(buffer) ||
+    if (owner != rootOf(kernel->getOperand(index)) ||
+        ownerOf(result) != result || op.getSpace() != plan::Space::Arena ||
+        op.getPinned() || predictions.contains(buffer) ||
         static_cast<int64_t>(op.getBytes()) != bytesOf(typeOf(result)) ||
-        usesSeen.lookup(value) != readers.of(value).size())
+        usesSeen.lookup(owner) != uses.lookup(owner))
       return nullptr;
     for (OpOperand &other : kernel->getOpOperands())
       if (other.getOperandNumber() != index &&
-          bufferOf.lookup(rootOf(other.get())) == buffer)
+          bufferOf.lookup(ownerOf(other.get())) == buffer)
         return nullptr;
     for (Value other : kernel->getResults())
-      if (bufferOf.lookup(other) == buffer)
+      if (bufferOf.lookup(ownerOf(other)) == buffer)
         return nullptr;
     return buffer;
   }
@@ -470,10 +490,11 @@ private:
   plan::ProgramOp program;
   PlanParts &parts;
   Readers readers;
-  OpBuilder commands;                    // at the program's end
-  llvm::DenseMap<Value, Value> bufferOf; // roots to plan.buffer
-  llvm::DenseSet<Value> predictions;     // buffers
-  llvm::DenseMap<Value, size_t> usesSeen;
+  Places places;
+  OpBuilder commands;                           // at the program's end
+  llvm::DenseMap<Value, Value> bufferOf;        // owners to plan.buffer
+  llvm::DenseSet<Value> predictions;            // buffers
+  llvm::DenseMap<Value, size_t> uses, usesSeen; // of owners' memory
   llvm::StringMap<Value> oldValues;
   SmallVector<StateUpdate> updates;
 };

@@ -4,8 +4,8 @@
 #include "compiler/codegen/cpu/KernelEmitter.h"
 #include "compiler/codegen/cpu/ObjectCode.h"
 #include "compiler/codegen/kernel/KernelCache.h"
+#include "compiler/codegen/kernel/KernelFacts.h"
 #include "dialects/graph/Check.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ThreadPool.h"
 
 using namespace mlir;
@@ -104,11 +104,8 @@ FailureOr<CpuCode> compileKernels(ModuleOp module, const CpuOptions &options) {
     variants = {*variant};
   }
   std::vector<Task> tasks;
-  llvm::StringSet<> names;
-  module.walk([&](graph::KernelOp kernel) {
-    if (names.insert(kernel.getName()).second)
-      tasks.emplace_back().kernel = kernel;
-  });
+  for (graph::KernelOp first : kernel::kernelsWithCode(module))
+    tasks.emplace_back().kernel = first;
   KernelCache cache =
       options.cache ? KernelCache::inUserFolder() : KernelCache();
   {

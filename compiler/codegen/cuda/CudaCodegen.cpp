@@ -3,9 +3,10 @@
 #include "compiler/codegen/cuda/Nvrtc.h"
 #include "compiler/codegen/cuda/Prelude.h"
 #include "compiler/codegen/kernel/KernelCache.h"
+#include "compiler/codegen/kernel/KernelFacts.h"
 #include "dialects/graph/Check.h"
 #include "runtime/plan/ModuleTable.h"
-#include "llvm/ADT/StringSet.h"
+
 #include "llvm/Support/ThreadPool.h"
 
 using namespace mlir;
@@ -112,11 +113,8 @@ void Task::compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
 FailureOr<CudaCode> compileKernels(ModuleOp module,
                                    const CudaOptions &options) {
   std::vector<Task> tasks;
-  llvm::StringSet<> names;
-  module.walk([&](graph::KernelOp kernel) {
-    if (names.insert(kernel.getName()).second)
-      tasks.emplace_back().kernel = kernel;
-  });
+  for (graph::KernelOp first : kernel::kernelsWithCode(module))
+    tasks.emplace_back().kernel = first;
   std::vector<std::string> compiled;
   for (const std::string &architecture : options.architectures)
     if (architecture != "source")

@@ -13,4 +13,8 @@ mlir::LogicalResult annotateByName(
     mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> facts,
     llvm::function_ref<mlir::LogicalResult(graph::KernelOp)> annotate);
 
+/// The first kernel of each name, in their order: what code is made of. Where
+/// the module has plans, those that they launch: others have nothing to move.
+llvm::SmallVector<graph::KernelOp> kernelsWithCode(mlir::ModuleOp module);
+
 } // namespace dl::kernel

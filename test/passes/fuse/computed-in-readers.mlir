@@ -78,3 +78,27 @@ graph.step @updated(%w: tensor<16x1x1xf32> state @w, %x: tensor<32x16x32x32xf32>
   %z = graph.add %y, %n : (tensor<32x16x32x32xf32>, tensor<16x1x1xf32>) -> tensor<32x16x32x32xf32>
   graph.return %n, %z : tensor<16x1x1xf32>, tensor<32x16x32x32xf32>
 }
+
+// What is only put one after the other will be computed there, and nothing moves: it is stored, and read as one. Not so
+// where an operand has to be copied in any case, or where its bytes begin between two lines of the cache.
+// CHECK-LABEL: @joined
+// CHECK: graph.kernel {{.*}} {name = "cat_
+// CHECK: graph.kernel {{.*}} {name = "sum_
+// CHECK-NOT: {name = "cat_
+// CHECK: graph.kernel {{.*}} {name = "cat_sum_
+// CHECK: graph.kernel {{.*}} {name = "cat_sum_
+graph.step @joined(%x: tensor<64x512xf32> input 0, %z: tensor<63x511xf32> input 1) -> (tensor<512xf32>, tensor<512xf32>, tensor<511xf32>) {
+  %a = graph.matmul %x, %x {spec = "mk,nk->mn"} : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<64x64xf32>
+  %b = graph.matmul %a, %x {spec = "mk,kn->mn"} : (tensor<64x64xf32>, tensor<64x512xf32>) -> tensor<64x512xf32>
+  %c = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<64x64xf32>, tensor<64x512xf32>) -> tensor<64x512xf32>
+  %0 = graph.cat %b, %c {dim = 0 : i64} : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<128x512xf32>
+  %1 = graph.sum %0 {dims = array<i64: 0>} : (tensor<128x512xf32>) -> tensor<512xf32>
+  %2 = graph.cat %b, %x {dim = 0 : i64} : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<128x512xf32>
+  %3 = graph.sum %2 {dims = array<i64: 0>} : (tensor<128x512xf32>) -> tensor<512xf32>
+  %d = graph.matmul %z, %z {spec = "mk,nk->mn"} : (tensor<63x511xf32>, tensor<63x511xf32>) -> tensor<63x63xf32>
+  %e = graph.matmul %d, %z {spec = "mk,kn->mn"} : (tensor<63x63xf32>, tensor<63x511xf32>) -> tensor<63x511xf32>
+  %f = graph.matmul %d, %e {spec = "mk,kn->mn"} : (tensor<63x63xf32>, tensor<63x511xf32>) -> tensor<63x511xf32>
+  %4 = graph.cat %e, %f {dim = 0 : i64} : (tensor<63x511xf32>, tensor<63x511xf32>) -> tensor<126x511xf32>
+  %5 = graph.sum %4 {dims = array<i64: 0>} : (tensor<126x511xf32>) -> tensor<511xf32>
+  graph.return %1, %3, %5 : tensor<512xf32>, tensor<512xf32>, tensor<511xf32>
+}

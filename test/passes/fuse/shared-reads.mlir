@@ -111,3 +111,23 @@ graph.step @small_gradients(%x: tensor<256x128xf32> input 0, %g: tensor<256x128x
   %b = graph.tanh %x : (tensor<256x128xf32>) -> tensor<256x128xf32> loc(#back)
   graph.return %a, %b : tensor<256x128xf32>, tensor<256x128xf32>
 }
+
+// Parts of one product that fit into the first-level cache take as long to start as to run: one kernel. What is read of
+// it as it is, is no work at all.
+// CHECK-LABEL: @gates
+// CHECK: %[[Z:.*]] = graph.kernel {{.*}} {name = "matmul_
+// CHECK: graph.kernel %[[Z]] {{.*}}name = "copy_
+// CHECK: graph.kernel %[[Z]], %[[Z]] {{.*}}name = "sigmoid_tanh_mul_
+// CHECK-NOT: graph.kernel
+// SAID: remark: {{.*}}tanh: computed beside sigmoid: it reads the same values, and both are short
+graph.step @gates(%x: tensor<16x32xf32> input 0, %w: tensor<96x32xf32> input 1) -> (tensor<16x32xf32>, tensor<32x16xf32>) {
+  %z = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<16x32xf32>, tensor<96x32xf32>) -> tensor<16x96xf32>
+  %i = graph.slice %z {offsets = array<i64: 0, 0>, sizes = array<i64: 16, 32>, strides = array<i64: 1, 1>} : (tensor<16x96xf32>) -> tensor<16x32xf32>
+  %g = graph.slice %z {offsets = array<i64: 0, 32>, sizes = array<i64: 16, 32>, strides = array<i64: 1, 1>} : (tensor<16x96xf32>) -> tensor<16x32xf32>
+  %o = graph.slice %z {offsets = array<i64: 0, 64>, sizes = array<i64: 16, 32>, strides = array<i64: 1, 1>} : (tensor<16x96xf32>) -> tensor<16x32xf32>
+  %0 = graph.sigmoid %i : (tensor<16x32xf32>) -> tensor<16x32xf32>
+  %1 = graph.tanh %g : (tensor<16x32xf32>) -> tensor<16x32xf32>
+  %2 = graph.mul %0, %1 : (tensor<16x32xf32>, tensor<16x32xf32>) -> tensor<16x32xf32>
+  %3 = graph.reshape %o {shape = array<i64: 32, 16>} : (tensor<16x32xf32>) -> tensor<32x16xf32>
+  graph.return %2, %3 : tensor<16x32xf32>, tensor<32x16xf32>
+}

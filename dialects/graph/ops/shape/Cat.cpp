@@ -125,9 +125,12 @@ HostTensors CatOp::evaluate(ArrayRef<HostTensor> x) {
   return {result};
 }
 
-bool CatOp::joinsInOrder() {
-  return llvm::all_of(shapeOf(getResult()).take_front(getDim()),
-                      [](int64_t size) { return size == 1; });
+bool CatOp::joinsInOrder(DenseI64ArrayAttr order) {
+  ArrayRef<int64_t> shape = shapeOf(getResult());
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (size_t dim = order ? order[i] : i; dim == getDim() || shape[dim] != 1)
+      return dim == getDim();
+  return true; // one element
 }
 
 int64_t CatOp::getFlops() { return 0; }

@@ -60,6 +60,25 @@ LoopNest SliceOp::getLoopNest() {
 }
 
 /// The first element of the slice may be any that leaves room for the others.
+/// Outermost in memory one index of each dim, then a range of one, then all.
+std::optional<int64_t> SliceOp::firstElement(DenseI64ArrayAttr order,
+                                             DictionaryAttr attributes) {
+  ArrayRef<int64_t> shape = shapeOf(getX()), sizes = getSizes();
+  auto offsets = attributes.getAs<DenseI64ArrayAttr>("offsets");
+  int64_t stride = 1, first = 0;
+  bool isWhole = true; // of all dims that are further inside
+  for (size_t i = shape.size(); i-- > 0;) {
+    size_t dim = order ? order[i] : i;
+    bool isOne = sizes[dim] == 1;
+    if (!isOne && (!isWhole || getStrides()[dim] != 1))
+      return std::nullopt;
+    isWhole &= sizes[dim] == shape[dim];
+    first += offsets[dim] * stride;
+    stride *= shape[dim];
+  }
+  return first;
+}
+
 SmallVector<LaunchConstant> SliceOp::getLaunchConstants() {
   SmallVector<LaunchConstant> constants;
   for (auto [i, from] : llvm::enumerate(shapeOf(getX()))) {
