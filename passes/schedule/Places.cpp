@@ -51,7 +51,11 @@ std::optional<DenseI64ArrayAttr> commonOrder(graph::KernelOp kernel) {
 std::optional<int64_t> stretchOf(graph::KernelOp kernel) {
   auto op = onlyOp<graph::StretchOpInterface>(kernel);
   std::optional<DenseI64ArrayAttr> order;
-  if (!op || kernel->getNumOperands() != 1 || !(order = commonOrder(kernel)))
+  bool differsBetweenRanks =
+      llvm::any_of(kernel.getConstantSteps().value_or(ArrayRef<int64_t>()),
+                   [](int64_t step) { return step != 0; });
+  if (!op || differsBetweenRanks || kernel->getNumOperands() != 1 ||
+      !(order = commonOrder(kernel)))
     return std::nullopt;
   std::optional<int64_t> element = op.firstElement(
       *order, graph::attributesInLaunch(

@@ -260,6 +260,30 @@ graph.step @train(%x: tensor<16x8xf32> input 0, %w: tensor<32x8xf32> state @w, %
   graph.return %2, %5, %6 : tensor<32x8xf32>, tensor<f32>, tensor<f32>
 }
 
+// What each rank of a mesh takes from elsewhere has no one place.
+// CHECK-LABEL: plan.step "ranks"
+// CHECK: plan.launch @tanh_48(%{{batch_[0-9_]*}}, [[ALL:%[a-z0-9_]+]])
+// CHECK-NEXT: plan.launch @of_rank([[ALL]], [[PART:%[a-z0-9_]+]])
+// CHECK-NEXT: plan.launch @sum_16([[PART]], %
+graph.step @eval.ranks(%x: tensor<48x8xf32> input 0) -> (tensor<f32> metric "part") of "ranks" batch 48 {
+  %0 = graph.kernel %x {name = "tanh_48"} : (tensor<48x8xf32>) -> tensor<48x8xf32> {
+  ^bb0(%a0: tensor<48x8xf32>):
+    %r = graph.tanh %a0 : (tensor<48x8xf32>) -> tensor<48x8xf32>
+    graph.yield %r : tensor<48x8xf32>
+  }
+  %1 = graph.kernel %0 {constants = array<i64: 0>, constant_steps = array<i64: 16>, name = "of_rank"} : (tensor<48x8xf32>) -> tensor<16x8xf32> {
+  ^bb0(%a0: tensor<48x8xf32>):
+    %r = graph.slice %a0 {launch = {offsets = array<i64: 0, -1>}, offsets = array<i64: 0, 0>, sizes = array<i64: 16, 8>, strides = array<i64: 1, 1>} : (tensor<48x8xf32>) -> tensor<16x8xf32>
+    graph.yield %r : tensor<16x8xf32>
+  }
+  %2 = graph.kernel %1 {name = "sum_16"} : (tensor<16x8xf32>) -> tensor<f32> {
+  ^bb0(%a0: tensor<16x8xf32>):
+    %r = graph.sum %a0 {dims = array<i64: 0, 1>} : (tensor<16x8xf32>) -> tensor<f32>
+    graph.yield %r : tensor<f32>
+  }
+  graph.return %2 : tensor<f32>
+}
+
 // A small part that is needed longer than the whole is copied, so that it does not keep that in memory.
 // CHECK-LABEL: plan.step "longer"
 // CHECK: plan.launch @exp_48(%{{batch_[0-9_]*}}, [[ALL:%[a-z0-9_]+]])
