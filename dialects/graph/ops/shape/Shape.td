@@ -47,13 +47,12 @@ def Graph_PadOp : Graph_InferredOp<"pad",
 }
 
 def Graph_SliceOp : Graph_InferredOp<"slice",
-    !listconcat(Graph_SmoothNest, Graph_OwnSharding, Graph_Constants, Graph_Stretch)> {
+    !listconcat(Graph_SmoothNest, Graph_OwnSharding, Graph_Constants, Graph_Stretch, Graph_Decomposed)> {
   let summary = "`sizes` elements of each dim from `offsets` in steps of `strides`.";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$sizes,
                        DenseI64ArrayAttr:$strides);
   let results = (outs Graph_Tensor:$result);
   let hasFolder = 1;
-  let hasCanonicalizer = 1;
 }
 
 def Graph_FlipOp : Graph_InferredOp<"flip", Graph_SmoothNest> {

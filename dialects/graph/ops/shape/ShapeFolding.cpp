@@ -151,34 +151,6 @@ static LogicalResult reshapeWhole(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// The parts of a transposed value are transposed parts: each is taken where it
-/// is, and how is said by its offsets alone, so that one kernel takes all.
-static LogicalResult sliceFirst(SliceOp op, PatternRewriter &rewriter) {
-  auto transpose = op.getX().getDefiningOp<TransposeOp>();
-  if (!transpose || op->hasAttr(kRankSteps) ||
-      !llvm::all_of(transpose->getUsers(),
-                    [](Operation *user) { return isa<SliceOp>(user); }))
-    return failure();
-  ArrayRef<int64_t> permutation = transpose.getPermutation();
-  auto beforeIt = [&](ArrayRef<int64_t> numbers) {
-    SmallVector<int64_t> moved(numbers.size());
-    for (auto [dim, number] : llvm::zip(permutation, numbers))
-      moved[dim] = number;
-    return moved;
-  };
-  GraphBuilder g(rewriter, op.getLoc());
-  Value part =
-      g.make<SliceOp>(transpose.getX(), beforeIt(op.getOffsets()),
-                      beforeIt(op.getSizes()), beforeIt(op.getStrides()));
-  rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), part, permutation);
-  return success();
-}
-
-void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                          MLIRContext *) {
-  patterns.add(sliceFirst);
-}
-
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *) {
   patterns.add(reshapeFull<ReshapeOp>);
