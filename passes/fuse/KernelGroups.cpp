@@ -13,6 +13,9 @@ using dl::graph::LoopNestOpInterface;
 
 namespace dl {
 
+/// Values that one kernel transposes: each takes hundreds of instructions.
+static constexpr unsigned kMostReordered = 8;
+
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
@@ -217,7 +220,7 @@ StringRef KernelGroups::obstacleInContraction(const Group &group,
   return "";
 }
 
-static int64_t points(Operation *op) {
+int64_t KernelGroups::points(Operation *op) {
   return cast<LoopNestOpInterface>(op).getLoopNest().points();
 }
 
@@ -265,6 +268,18 @@ StringRef KernelGroups::obstacleInLoops(const Group &group,
              : "they share too few rows to be cut into tiles together";
 }
 
+unsigned KernelGroups::reorderedBy(Operation *op) const {
+  auto orderOf = [](Value value) {
+    auto result = dyn_cast<OpResult>(graph::rootOf(value));
+    return result ? graph::storageOrder(result) : DenseI64ArrayAttr();
+  };
+  return llvm::count_if(realOperands(op), [&](Value value) {
+    return orderOf(value) != orderOf(op->getResult(0)) &&
+           2 * typeOf(value).getNumElements() >=
+               typeOf(op->getResult(0)).getNumElements();
+  });
+}
+
 StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
   if (op->hasAttr(graph::kRecomputed) &&
       graph::roleOf(group.ops.front()->getLoc()) == graph::StepRole::Forward)
@@ -276,6 +291,9 @@ StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
   if (group.ops.size() + joining(op) > size_t(machine.maxKernelOps))
     return "so many ops in one kernel would take disproportionately long to "
            "compile";
+  if (group.reordered + reorderedBy(op) > kMostReordered && group.reordered)
+    return "so many values in another order would take disproportionately long "
+           "to compile";
   if (group.sumsTogether && isUpdate(op))
     return "its old value is read by what waits for the other sums there";
   if (repeatsTooMuch(group, op))
@@ -366,6 +384,7 @@ void KernelGroups::append(unsigned g, Operation *op) {
       groups.push_back(g);
   }
   group.sums += kind(op) == OpKind::Reduction;
+  group.reordered += reorderedBy(op);
   addTime(g, op);
   repeats[op] = repeatsIn(group, op);
   if (group.batchPart == 0)

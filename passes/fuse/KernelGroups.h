@@ -54,6 +54,7 @@ private:
     llvm::SmallVector<int64_t> inner;
     int64_t largest = 0;       // elements of its largest value
     unsigned sums = 0;         // and other reductions
+    unsigned reordered = 0;    // values that are read in another order
     bool sumsTogether = false; // in one pass, of several gradients
     /// Groups whose values it reads, and those that read its.
     llvm::SetVector<unsigned> reads, readers;
@@ -75,6 +76,10 @@ private:
   /// interpolations and their gradients need.
   static constexpr uint64_t kMostRepeated = 64;
 
+  /// Of what an op reads, what is stored in another order than what it makes.
+  unsigned reorderedBy(mlir::Operation *op) const;
+  /// How often an op's payload is computed.
+  static int64_t points(mlir::Operation *op);
   bool isPadOfProducts(mlir::Operation *op) const;
   OpKind classify(mlir::Operation *op) const;
   bool isStepNumber(mlir::Operation *op) const;

@@ -22,6 +22,9 @@ namespace dl {
 
 /// Sums that are added up together; a kernel keeps their parts in registers.
 static constexpr unsigned kMostSums = 4;
+/// Ops of a kernel that short ones join: more save no time worth mentioning,
+/// and take long to compile.
+static constexpr size_t kMostShort = 16;
 /// Of the readers of one value so many are looked at.
 static constexpr size_t kMostAsked = 8;
 
@@ -30,10 +33,6 @@ static RankedTensorType typeOf(Value value) {
 }
 
 static StepRole roleOf(Operation *op) { return graph::roleOf(op->getLoc()); }
-
-static int64_t points(Operation *op) {
-  return cast<LoopNestOpInterface>(op).getLoopNest().points();
-}
 
 /// Whether the op goes over the points of the group, none of whose values it
 /// reads.
@@ -222,6 +221,7 @@ bool KernelGroups::joinsShort(Operation *op) {
       const Group &group = list[g];
       Operation *first = group.ops.front();
       if (group.contraction || group.communication ||
+          group.ops.size() + joining(op) > kMostShort ||
           group.largest > machine.l1Elements() || roleOf(first) != roleOf(op) ||
           isView(first) || waitsFor(group, reads) ||
           !hasShapeOf(typeOf(first->getResult(0)).getShape(), op, first) ||

@@ -1,9 +1,11 @@
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StepRole.h"
 #include "dialects/graph/StorageOrder.h"
 #include "passes/layout/Passes.h"
 #include "passes/layout/StateOrders.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
+#include <map>
 
 using namespace mlir;
 
@@ -87,6 +89,7 @@ void AssignLayoutsPass::collect(graph::StepOp function) {
 }
 
 /// A recurrent layer's matrix, say, which each time of a sequence reads again.
+/// (Micro-batches do so, too, but to save memory.)
 void AssignLayoutsPass::copyForManyProducts(Value value,
                                             DenseI64ArrayAttr order) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -94,18 +97,24 @@ void AssignLayoutsPass::copyForManyProducts(Value value,
     return;
   int64_t innermost = order ? order.asArrayRef().back() : type.getRank() - 1;
   llvm::MapVector<int64_t, SmallVector<OpOperand *>> along;
+  std::map<std::pair<int64_t, unsigned>, size_t> together;
   for (OpOperand &use : value.getUses())
     if (auto loops = dyn_cast<graph::LoopNestOpInterface>(use.getOwner())) {
       graph::LoopNest nest = loops.getLoopNest();
       auto dim = nest.contraction ? vectorDim(nest, use.getOperandNumber())
                                   : std::nullopt;
       if (dim && *dim != innermost &&
-          nest.points() <= kFewRows * type.getNumElements())
+          nest.points() <= kFewRows * type.getNumElements()) {
         along[*dim].push_back(&use);
+        ++together[{*dim, graph::batchPartOf(use.getOwner()->getLoc())}];
+      }
     }
   OpBuilder builder(value.getContext());
   for (auto &[dim, uses] : along) {
-    if (uses.size() < kProductsWorthACopy)
+    bool areMany = llvm::any_of(together, [&, dim = dim](auto &entry) {
+      return entry.first.first == dim && entry.second >= kProductsWorthACopy;
+    });
+    if (!areMany)
       continue;
     builder.setInsertionPointAfterValue(value);
     Location loc =

@@ -136,9 +136,11 @@ private:
   /// Old values that are needed after their update: the update goes through a
   /// temporary.
   void copyStuckUpdates() {
-    auto anyOrder = [](Value) { return int64_t(0); };
+    auto none = [](Value) { return int64_t(0); };
+    auto itself = [](Value root) { return root; };
     while (true) {
-      WorkOrder order = orderWork(func, Readers(func), updates, anyOrder);
+      WorkOrder order =
+          orderWork(func, Readers(func), updates, {none, itself, none});
       if (order.stuck.empty())
         return;
       for (unsigned index : order.stuck) {

@@ -4,12 +4,22 @@
 #include "dialects/graph/StorageOrder.h"
 #include "dialects/plan/Plan.h"
 #include "passes/schedule/PhysicalLayout.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
 namespace dl::schedule {
 namespace {
+
+/// A copy of so many bytes takes less than half of a kernel's time, which a
+/// command more an operand does not make up for where they are fewer.
+constexpr int64_t kBytesWorthACopy = 8192;
+
+/// Bytes times commands: what lies in another value's memory may keep so many
+/// times more of it than it would take by itself. Of a sequence that grows, all
+/// keep twice as much.
+constexpr double kMostMemory = 3;
 
 /// So many commands more do not count.
 constexpr unsigned kSoon = 8;
@@ -46,6 +56,13 @@ std::optional<DenseI64ArrayAttr> commonOrder(graph::KernelOp kernel) {
   return order;
 }
 
+/// Whether a kernel puts its operands one after the other, and nothing else.
+bool joinsInMemory(graph::KernelOp kernel) {
+  auto join = onlyOp<graph::JoinOpInterface>(kernel);
+  std::optional<DenseI64ArrayAttr> order;
+  return join && (order = commonOrder(kernel)) && join.joinsInOrder(*order);
+}
+
 /// The first byte of the operand's that is the result's, if the result is a
 /// stretch of it.
 std::optional<int64_t> stretchOf(graph::KernelOp kernel) {
@@ -66,15 +83,8 @@ std::optional<int64_t> stretchOf(graph::KernelOp kernel) {
 
 } // namespace
 
-bool joinsInMemory(graph::KernelOp kernel) {
-  auto join = onlyOp<graph::JoinOpInterface>(kernel);
-  std::optional<DenseI64ArrayAttr> order;
-  return join && (order = commonOrder(kernel)) && join.joinsInOrder(*order);
-}
-
-Places::Places(graph::StepOp func, const Readers &readers,
-               bool copiesAreLaunches)
-    : readers(readers), copiesAreLaunches(copiesAreLaunches) {
+Places::Places(graph::StepOp func, bool copiesAreLaunches)
+    : copiesAreLaunches(copiesAreLaunches) {
   llvm::DenseSet<StringAttr> updated;
   for (OpOperand &returned : func.getReturn()->getOpOperands()) {
     fixed.insert(rootOf(returned.get()));
@@ -87,19 +97,14 @@ Places::Places(graph::StepOp func, const Readers &readers,
     if (FlatSymbolRefAttr state = graph::stateOf(argument);
         !state || updated.contains(state.getAttr()))
       fixed.insert(argument);
-  SmallVector<graph::KernelOp> byBytes, stretches;
-  for (Operation *op : workOf(func)) {
+  SmallVector<Operation *> work = workOf(func);
+  SmallVector<graph::KernelOp> byBytes;
+  for (Operation *op : work) {
     position[op] = position.size();
-    auto kernel = dyn_cast<graph::KernelOp>(op);
-    if (!kernel)
-      continue;
-    if (joinsInMemory(kernel)) {
+    if (auto kernel = dyn_cast<graph::KernelOp>(op);
+        kernel && joinsInMemory(kernel)) {
       joins.insert(kernel);
       byBytes.push_back(kernel);
-    } else if (stretchOf(kernel)) {
-      stretches.push_back(kernel);
-      bytesOfStretches[rootOf(kernel->getOperand(0))] +=
-          sizeOf(kernel->getResult(0));
     }
   }
   // The largest first: a value that two of them take is in that one, and the
@@ -110,8 +115,7 @@ Places::Places(graph::StepOp func, const Readers &readers,
   for (graph::KernelOp join : byBytes)
     if (!inPlace.contains(join) && !isThereAlready(join))
       computeInPlace(join);
-  for (graph::KernelOp stretch : stretches)
-    readInPlace(stretch);
+  readInPlace(work);
 }
 
 Place Places::of(Value root) const {
@@ -159,12 +163,12 @@ bool Places::isThereAlready(graph::KernelOp join) {
   if (begin.owner == result || !follows(result, next))
     return false;
   within[result] = begin;
-  inPlace[join];
+  inPlace.try_emplace(join);
   return true;
 }
 
-/// Computes operands where the result has them. That takes memory from the
-/// first operand on: none of those that are early and small beside the others.
+/// Computes operands where the result has them, which takes its memory from the
+/// first of them on: none of those that are early and small beside the others.
 /// (Where the new value of a state will be, the old one may still be read.)
 void Places::computeInPlace(graph::KernelOp join) {
   Value result = join->getResult(0);
@@ -175,29 +179,27 @@ void Places::computeInPlace(graph::KernelOp join) {
     Value root = rootOf(operand);
     bool fits = mayLieInAnother(root) && isAligned(base + at) &&
                 !newStates.contains(result) && seen.insert(root).second;
-    (fits ? there : moves).push_back({operand, at});
-    at += sizeOf(operand);
+    if (int64_t bytes = sizeOf(operand)) {
+      (fits ? there : moves).push_back({operand, at});
+      at += bytes;
+    }
   }
-  auto begins = [&](const Move &move) {
-    return position.lookup(rootOf(move.operand).getDefiningOp());
+  unsigned end = position.lookup(join);
+  auto waits = [&](const Move &move) { // for the join
+    return end - position.lookup(rootOf(move.operand).getDefiningOp());
   };
   llvm::stable_sort(there, [&](const Move &a, const Move &b) {
-    return begins(a) > begins(b); // the earliest last
+    return waits(a) < waits(b); // the earliest last
   });
-  while (!there.empty()) {
-    // Bytes times commands: of what has to wait for the join in any case, and
-    // of what is kept free for it.
-    unsigned end = position.lookup(join), begin = begins(there.back());
-    double waiting = 0, free = 0;
-    for (const Move &move : there) {
-      waiting += double(sizeOf(move.operand)) * (end - begins(move));
-      free += double(sizeOf(move.operand)) * (begins(move) - begin);
-    }
-    for (const Move &move : moves)
-      free += double(sizeOf(move.operand)) * (end - begin);
-    if (free <= 2 * waiting)
-      break;
-    moves.push_back(there.pop_back_val());
+  double alone = 0;
+  for (const Move &move : there)
+    alone += double(sizeOf(move.operand)) * waits(move);
+  while (!there.empty() && waits(there.back()) > kSoon &&
+         double(at) * waits(there.back()) > kMostMemory * alone) {
+    const Move &first = there.back();
+    alone -= double(sizeOf(first.operand)) * waits(first);
+    moves.push_back(first);
+    there.pop_back();
   }
   bool areFew = moves.size() <= (copiesAreLaunches ? 1 : 2);
   bool areLong =
@@ -216,29 +218,56 @@ void Places::computeInPlace(graph::KernelOp join) {
   }
 }
 
-unsigned Places::lastUseOf(Value root, Operation *butFor) const {
-  unsigned last = 0;
-  for (Operation *reader : readers.of(root))
-    if (reader != butFor)
-      last = std::max(last, position.lookup(reader));
-  return last;
-}
-
-/// A stretch keeps all of what it is one of in memory: not where that is much
-/// more than is needed so long.
-void Places::readInPlace(graph::KernelOp stretch) {
-  Value result = stretch->getResult(0), whole = rootOf(stretch->getOperand(0));
-  Place place = of(whole);
-  place.offset += *stretchOf(stretch);
-  bool isKept = lastUseOf(result) <= lastUseOf(whole, stretch) + kSoon ||
-                2 * bytesOfStretches.lookup(whole) >= sizeOf(whole) ||
-                isa<BlockArgument>(whole);
-  bool changes = isa<BlockArgument>(whole) && fixed.contains(whole);
-  if (changes || !isKept || !mayLieInAnother(result) ||
-      !isAligned(place.offset))
-    return;
-  within[result] = place;
-  inPlace[stretch];
+/// Reads stretches where they are, which keeps all of what they are parts of in
+/// memory: none of those that are needed long after the others.
+void Places::readInPlace(ArrayRef<Operation *> work) {
+  llvm::MapVector<Value, SmallVector<graph::KernelOp>> stretches; // by owner
+  llvm::DenseMap<Value, unsigned> lastUse; // of an owner's memory
+  for (Operation *op : work) {
+    auto kernel = dyn_cast<graph::KernelOp>(op);
+    Value whole = kernel && kernel->getNumOperands() == 1
+                      ? rootOf(kernel->getOperand(0))
+                      : Value();
+    std::optional<int64_t> begin =
+        whole && mayLieInAnother(kernel->getResult(0)) ? stretchOf(kernel)
+                                                       : std::nullopt;
+    bool changes =
+        isa_and_nonnull<BlockArgument>(whole) && fixed.contains(whole);
+    if (begin && !changes && isAligned(of(whole).offset + *begin)) {
+      stretches[of(whole).owner].push_back(kernel);
+      continue;
+    }
+    for (Value operand : op->getOperands())
+      lastUse[of(rootOf(operand)).owner] = position.lookup(op);
+  }
+  // Parts of parts come first, so that the last use of a part is known.
+  for (auto &[owner, parts] : llvm::reverse(stretches)) {
+    Operation *maker = owner.getDefiningOp();
+    unsigned from =
+        std::max(lastUse.lookup(owner), maker ? position.lookup(maker) : 0);
+    auto stays = [&](graph::KernelOp part) { // longer than it would in any case
+      unsigned last = lastUse.lookup(part->getResult(0));
+      return last > from + kSoon ? last - from : 0;
+    };
+    llvm::stable_sort(parts, [&](graph::KernelOp a, graph::KernelOp b) {
+      return stays(a) < stays(b); // the last one last
+    });
+    double alone = 0;
+    for (graph::KernelOp part : parts)
+      alone += double(sizeOf(part->getResult(0))) * stays(part);
+    while (maker && !parts.empty() &&
+           double(sizeOf(owner)) * stays(parts.back()) > kMostMemory * alone) {
+      alone -= double(sizeOf(parts.back()->getResult(0))) * stays(parts.back());
+      parts.pop_back();
+    }
+    for (graph::KernelOp part : parts) {
+      Value result = part->getResult(0), whole = rootOf(part->getOperand(0));
+      within[result] = {whole, *stretchOf(part)};
+      inPlace.try_emplace(part);
+      unsigned &last = lastUse[owner];
+      last = std::max(last, lastUse.lookup(result));
+    }
+  }
 }
 
 } // namespace dl::schedule

@@ -29,7 +29,7 @@ class Places {
 public:
   /// `copiesAreLaunches`: to copy takes as long as to launch a kernel, however
   /// many bytes.
-  Places(graph::StepOp func, const Readers &readers, bool copiesAreLaunches);
+  Places(graph::StepOp func, bool copiesAreLaunches);
 
   /// Of a root: byte 0 of itself, if it lies in no other's memory.
   Place of(mlir::Value root) const;
@@ -45,10 +45,8 @@ private:
   bool follows(mlir::Value root, Place &next) const;
   bool isThereAlready(graph::KernelOp join);
   void computeInPlace(graph::KernelOp join);
-  void readInPlace(graph::KernelOp stretch);
-  unsigned lastUseOf(mlir::Value root, mlir::Operation *butFor = nullptr) const;
+  void readInPlace(llvm::ArrayRef<mlir::Operation *> work);
 
-  const Readers &readers;
   bool copiesAreLaunches;
   llvm::DenseMap<mlir::Operation *, unsigned> position;
   llvm::DenseSet<mlir::Value> fixed; // returned, or in memory that changes
@@ -56,14 +54,6 @@ private:
   llvm::DenseMap<mlir::Value, Place> within;
   llvm::DenseSet<mlir::Operation *> joins;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Move, 0>> inPlace;
-  llvm::DenseMap<mlir::Value, int64_t> bytesOfStretches; // of a root's
 };
-
-/// A copy of so many bytes takes less than half of a kernel's time, which a
-/// command more an operand does not make up for where they are fewer.
-inline constexpr int64_t kBytesWorthACopy = 8192;
-
-/// Whether a kernel puts its operands one after the other, and nothing else.
-bool joinsInMemory(graph::KernelOp kernel);
 
 } // namespace dl::schedule

@@ -60,7 +60,7 @@ class ProgramLowering {
 public:
   ProgramLowering(graph::StepOp func, plan::ProgramOp program, PlanParts &parts)
       : func(func), program(program), parts(parts), readers(func),
-        places(func, readers, isOnGpu(parts.plan)),
+        places(func, isOnGpu(parts.plan)),
         commands(OpBuilder::atBlockEnd(&program.getBody().front())) {}
 
   LogicalResult run() {
@@ -70,13 +70,17 @@ public:
     for (Operation *op : workOf(func))
       for (Value operand : op->getOperands())
         ++uses[ownerOf(operand)];
-    auto memoryOf = [&](Value value) {
+    auto taken = [&](Value value) {
       auto maker = value.getDefiningOp<graph::KernelOp>();
       bool isThere =
-          bufferOf.contains(value) || (maker && places.movesOf(maker));
+          bufferOf.contains(ownerOf(value)) || (maker && places.movesOf(maker));
       return isThere ? 0 : bytesOf(typeOf(value));
     };
-    WorkOrder order = orderWork(func, readers, updates, memoryOf);
+    auto owner = [&](Value root) { return ownerOf(root); };
+    auto freed = [&](Value owner) {
+      return bufferOf.contains(owner) ? 0 : bytesOf(typeOf(owner));
+    };
+    WorkOrder order = orderWork(func, readers, updates, {taken, owner, freed});
     if (!order.stuck.empty())
       return refuse(updates[order.stuck.front()].name,
                     "destroys the old one, which is needed later");

@@ -72,21 +72,21 @@ public:
           addEdge(reader, update.newValue.getOwner());
   }
 
-  std::vector<Operation *> sort(const Readers &readers,
-                                llvm::function_ref<int64_t(Value)> memoryOf) {
+  std::vector<Operation *> sort(const ValueMemory &memory) {
+    for (Operation *op : work)
+      for (Value operand : op->getOperands())
+        ++reads[memory.owner(rootOf(operand))];
     using Entry = std::tuple<unsigned, bool, unsigned>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     std::vector<bool> isReady(work.size(), false), hasRun(work.size(), false);
     auto becomesReady = [&](unsigned index) {
       isReady[index] = true;
-      ready.push(
-          {fencesBefore[index], !freesMemory(index, readers, memoryOf), index});
+      ready.push({fencesBefore[index], !freesMemory(index, memory), index});
     };
     // What waits for one more could follow that at once.
     auto judgeAgain = [&](unsigned waiter) {
       for (unsigned index : predecessors[waiter])
-        if (isReady[index] && !hasRun[index] &&
-            freesMemory(index, readers, memoryOf))
+        if (isReady[index] && !hasRun[index] && freesMemory(index, memory))
           ready.push({fencesBefore[index], false, index});
     };
     for (unsigned index = 0; index < work.size(); ++index)
@@ -101,7 +101,7 @@ public:
       hasRun[index] = true;
       result.push_back(work[index]);
       for (Value operand : work[index]->getOperands())
-        ++readsDone[rootOf(operand)];
+        ++readsDone[memory.owner(rootOf(operand))];
       SmallVector<unsigned> open; // judged when all know that this has run
       for (unsigned next : successors[index])
         if (--waitsFor[next] == 0)
@@ -166,39 +166,37 @@ private:
   /// wait for.
   static constexpr int64_t bytesOfNumber = 8;
 
-  static int64_t taken(Operation *op,
-                       llvm::function_ref<int64_t(Value)> memoryOf) {
-    int64_t bytes = 0;
+  static int64_t taken(Operation *op, const ValueMemory &memory) {
+    int64_t all = 0;
     for (Value result : op->getResults())
-      if (int64_t memory = memoryOf(result); memory > bytesOfNumber)
-        bytes += memory;
-    return bytes;
+      if (int64_t bytes = memory.taken(result); bytes > bytesOfNumber)
+        all += bytes;
+    return all;
   }
 
   /// Whether it takes no memory, or less than what nobody reads any more behind
   /// it and those that then can follow at once and take none: the first half of
   /// an update, say, whose second half has the gradient's last reader.
-  bool freesMemory(unsigned index, const Readers &readers,
-                   llvm::function_ref<int64_t(Value)> memoryOf) const {
-    int64_t takes = taken(work[index], memoryOf);
+  bool freesMemory(unsigned index, const ValueMemory &memory) const {
+    int64_t takes = taken(work[index], memory);
     if (takes == 0)
       return true;
-    llvm::MapVector<Value, size_t> reads; // by it and its followers
+    llvm::MapVector<Value, size_t> readsNow; // by it and its followers
     auto run = [&](Operation *op) {
       for (Value operand : op->getOperands())
-        ++reads[rootOf(operand)];
+        ++readsNow[memory.owner(rootOf(operand))];
     };
     run(work[index]);
     llvm::MapVector<unsigned, unsigned> edges; // to each that waits for it
     for (unsigned next : successors[index])
       ++edges[next];
     for (auto [next, count] : edges)
-      if (waitsFor[next] == count && taken(work[next], memoryOf) == 0)
+      if (waitsFor[next] == count && taken(work[next], memory) == 0)
         run(work[next]);
     int64_t frees = 0;
-    for (auto [root, count] : reads)
-      if (readsDone.lookup(root) + count == readers.of(root).size())
-        frees += memoryOf(root);
+    for (auto [owner, count] : readsNow)
+      if (readsDone.lookup(owner) + count == reads.lookup(owner))
+        frees += memory.freed(owner);
     return frees > takes;
   }
 
@@ -217,16 +215,15 @@ private:
   /// Messages between stages of a pipeline keep their places among the work:
   /// a gradient of weights is not to hold up what another stage waits for.
   std::vector<unsigned> fencesBefore;
-  llvm::DenseMap<Value, size_t> readsDone;
+  llvm::DenseMap<Value, size_t> reads, readsDone; // of an owner's memory
 };
 
 } // namespace
 
 WorkOrder orderWork(graph::StepOp func, const Readers &readers,
-                    ArrayRef<StateUpdate> updates,
-                    llvm::function_ref<int64_t(Value)> memoryOf) {
+                    ArrayRef<StateUpdate> updates, const ValueMemory &memory) {
   OrderGraph graph(func, readers, updates);
-  WorkOrder order{graph.sort(readers, memoryOf), {}};
+  WorkOrder order{graph.sort(memory), {}};
   if (order.work.size() == workOf(func).size())
     return order;
   std::vector<unsigned> knots = graph.knots();

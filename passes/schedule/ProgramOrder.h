@@ -42,14 +42,23 @@ struct WorkOrder {
   llvm::SmallVector<unsigned> stuck;
 };
 
+/// How values take memory.
+struct ValueMemory {
+  /// Bytes that are taken when a value is made.
+  llvm::function_ref<int64_t(mlir::Value)> taken;
+  /// The value in whose memory a root lies, and what is free once nobody reads
+  /// any value in there any more.
+  llvm::function_ref<mlir::Value(mlir::Value)> owner;
+  llvm::function_ref<int64_t(mlir::Value)> freed;
+};
+
 /// Orders the work: producers first, readers of a state's old value before what
 /// overwrites it, communication as all ranks do, and among that which is ready
 /// what takes no memory, or less than dies with it and what can follow at once,
 /// so that gradients die early; but not across messages between stages of a
-/// pipeline. `memoryOf` a value is what is taken for it
-/// alone, in bytes. Deterministic.
+/// pipeline. Deterministic.
 WorkOrder orderWork(graph::StepOp func, const Readers &readers,
                     llvm::ArrayRef<StateUpdate> updates,
-                    llvm::function_ref<int64_t(mlir::Value)> memoryOf);
+                    const ValueMemory &memory);
 
 } // namespace dl::schedule

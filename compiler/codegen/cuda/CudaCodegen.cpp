@@ -6,7 +6,6 @@
 #include "compiler/codegen/kernel/KernelFacts.h"
 #include "dialects/graph/Check.h"
 #include "runtime/plan/ModuleTable.h"
-
 #include "llvm/Support/ThreadPool.h"
 
 using namespace mlir;

@@ -59,6 +59,7 @@ inline Tensor normalized(const Tensor &x, double eps) {
 /// length for each of dim's slices.
 ///
 ///   nn::WeightNorm<nn::Conv1d> conv{16, 32, 3, {.padding = 1}};
+///   auto conv = weight_norm(nn::Conv1d(16, 32, 3, {.padding = 1}));
 template <class Layer, i64 dim = 0> class WeightNorm : public Layer {
   static_assert(
       detail::HasOneWeight<Layer>,
@@ -71,6 +72,8 @@ template <class Layer, i64 dim = 0> class WeightNorm : public Layer {
 
 public:
   using Layer::Layer;
+  explicit WeightNorm(Layer &&layer) noexcept
+      : Layer(static_cast<Layer &&>(layer)) {}
 
   template <class... A>
   auto forward(A &&...arguments)
@@ -94,6 +97,7 @@ public:
 /// to the vectors of that value with each call of a training step.
 ///
 ///   nn::SpectralNorm<nn::Conv2d> conv{3, 64, 4, {.stride = 2}};
+///   auto conv = spectral_norm(nn::Conv2d(3, 64, 4, {.stride = 2}));
 template <class Layer, i64 dim = 0> class SpectralNorm : public Layer {
   static_assert(
       detail::HasOneWeight<Layer>,
@@ -121,6 +125,8 @@ template <class Layer, i64 dim = 0> class SpectralNorm : public Layer {
 
 public:
   using Layer::Layer;
+  explicit SpectralNorm(Layer &&layer) noexcept
+      : Layer(static_cast<Layer &&>(layer)) {}
 
   template <class... A>
   auto forward(A &&...arguments)
@@ -146,9 +152,33 @@ public:
   }
 };
 
+/// Of a layer that is made for it: its weight is v from then on.
+template <i64 dim = 0, class Layer>
+WeightNorm<__remove_reference_t(Layer), dim> weight_norm(Layer &&layer) {
+  static_assert(
+      !__is_reference(Layer),
+      "dl: weight_norm takes the layer: it is made in the call, as in "
+      "weight_norm(nn::Linear(20, 40)), or moved, std::move(layer)");
+  return WeightNorm<__remove_reference_t(Layer), dim>(
+      static_cast<__remove_reference_t(Layer) &&>(layer));
+}
+template <i64 dim = 0, class Layer>
+SpectralNorm<__remove_reference_t(Layer), dim> spectral_norm(Layer &&layer) {
+  static_assert(
+      !__is_reference(Layer),
+      "dl: spectral_norm takes the layer: it is made in the call, as in "
+      "spectral_norm(nn::Linear(20, 40)), or moved, std::move(layer)");
+  return SpectralNorm<__remove_reference_t(Layer), dim>(
+      static_cast<__remove_reference_t(Layer) &&>(layer));
+}
+
 } // namespace dl::nn::utils::parametrizations
 
 namespace dl::nn {
 using utils::parametrizations::SpectralNorm;
 using utils::parametrizations::WeightNorm;
+namespace utils {
+using parametrizations::spectral_norm;
+using parametrizations::weight_norm;
+} // namespace utils
 } // namespace dl::nn

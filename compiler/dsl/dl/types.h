@@ -48,6 +48,10 @@ inline constexpr DType kInt64 = DType::Int64, kLong = DType::Int64,
                        kInt32 = DType::Int32, kInt = DType::Int32;
 inline constexpr DType kUInt8 = DType::UInt8, kByte = DType::UInt8,
                        kBool = DType::Bool;
+/// As Python writes them: torch.float32. (Its float, long and bool are C++'s.)
+inline constexpr DType float32 = DType::Float32, float64 = DType::Float64,
+                       int64 = DType::Int64, int32 = DType::Int32,
+                       uint8 = DType::UInt8;
 
 inline constexpr double inf = __builtin_inf();
 inline constexpr double nan = __builtin_nan("");

@@ -121,27 +121,62 @@ graph.step @eval.early(%x: tensor<1x16x8xf32> input 0) -> (tensor<f32> metric "a
     %r = graph.exp %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
     graph.yield %r : tensor<1x16x8xf32>
   }
-  %1 = graph.kernel %0 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  %t1 = graph.kernel %0 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
   ^bb0(%a0: tensor<1x16x8xf32>):
     %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
     graph.yield %r : tensor<1x16x8xf32>
   }
-  %2 = graph.kernel %1 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  %t2 = graph.kernel %t1 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
   ^bb0(%a0: tensor<1x16x8xf32>):
     %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
     graph.yield %r : tensor<1x16x8xf32>
   }
-  %3 = graph.kernel %2 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  %t3 = graph.kernel %t2 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
   ^bb0(%a0: tensor<1x16x8xf32>):
     %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
     graph.yield %r : tensor<1x16x8xf32>
   }
-  %4 = graph.kernel %3 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  %t4 = graph.kernel %t3 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
   ^bb0(%a0: tensor<1x16x8xf32>):
     %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
     graph.yield %r : tensor<1x16x8xf32>
   }
-  %5 = graph.kernel %4 {name = "expand"} : (tensor<1x16x8xf32>) -> tensor<32x16x8xf32> {
+  %t5 = graph.kernel %t4 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  ^bb0(%a0: tensor<1x16x8xf32>):
+    %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
+    graph.yield %r : tensor<1x16x8xf32>
+  }
+  %t6 = graph.kernel %t5 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  ^bb0(%a0: tensor<1x16x8xf32>):
+    %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
+    graph.yield %r : tensor<1x16x8xf32>
+  }
+  %t7 = graph.kernel %t6 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  ^bb0(%a0: tensor<1x16x8xf32>):
+    %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
+    graph.yield %r : tensor<1x16x8xf32>
+  }
+  %t8 = graph.kernel %t7 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  ^bb0(%a0: tensor<1x16x8xf32>):
+    %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
+    graph.yield %r : tensor<1x16x8xf32>
+  }
+  %t9 = graph.kernel %t8 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  ^bb0(%a0: tensor<1x16x8xf32>):
+    %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
+    graph.yield %r : tensor<1x16x8xf32>
+  }
+  %t10 = graph.kernel %t9 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  ^bb0(%a0: tensor<1x16x8xf32>):
+    %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
+    graph.yield %r : tensor<1x16x8xf32>
+  }
+  %t11 = graph.kernel %t10 {name = "tanh"} : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32> {
+  ^bb0(%a0: tensor<1x16x8xf32>):
+    %r = graph.tanh %a0 : (tensor<1x16x8xf32>) -> tensor<1x16x8xf32>
+    graph.yield %r : tensor<1x16x8xf32>
+  }
+  %5 = graph.kernel %t11 {name = "expand"} : (tensor<1x16x8xf32>) -> tensor<32x16x8xf32> {
   ^bb0(%a0: tensor<1x16x8xf32>):
     %r = graph.expand %a0 {shape = array<i64: 32, 16, 8>} : (tensor<1x16x8xf32>) -> tensor<32x16x8xf32>
     graph.yield %r : tensor<32x16x8xf32>
@@ -296,10 +331,10 @@ graph.step @eval.longer(%x: tensor<48x8xf32> input 0) -> (tensor<f32> metric "al
     %r = graph.exp %a0 : (tensor<48x8xf32>) -> tensor<48x8xf32>
     graph.yield %r : tensor<48x8xf32>
   }
-  %1 = graph.kernel %0 {name = "first"} : (tensor<48x8xf32>) -> tensor<16x8xf32> {
+  %1 = graph.kernel %0 {name = "first"} : (tensor<48x8xf32>) -> tensor<8x8xf32> {
   ^bb0(%a0: tensor<48x8xf32>):
-    %r = graph.slice %a0 {offsets = array<i64: 0, 0>, sizes = array<i64: 16, 8>, strides = array<i64: 1, 1>} : (tensor<48x8xf32>) -> tensor<16x8xf32>
-    graph.yield %r : tensor<16x8xf32>
+    %r = graph.slice %a0 {offsets = array<i64: 0, 0>, sizes = array<i64: 8, 8>, strides = array<i64: 1, 1>} : (tensor<48x8xf32>) -> tensor<8x8xf32>
+    graph.yield %r : tensor<8x8xf32>
   }
   %2 = graph.kernel %0 {name = "sum_48"} : (tensor<48x8xf32>) -> tensor<f32> {
   ^bb0(%a0: tensor<48x8xf32>):
@@ -356,14 +391,14 @@ graph.step @eval.longer(%x: tensor<48x8xf32> input 0) -> (tensor<f32> metric "al
     %r = graph.tanh %a0 : (tensor<f32>) -> tensor<f32>
     graph.yield %r : tensor<f32>
   }
-  %3 = graph.kernel %1, %t9 {name = "later"} : (tensor<16x8xf32>, tensor<f32>) -> tensor<16x8xf32> {
-  ^bb0(%a0: tensor<16x8xf32>, %a1: tensor<f32>):
-    %r = graph.mul %a0, %a1 : (tensor<16x8xf32>, tensor<f32>) -> tensor<16x8xf32>
-    graph.yield %r : tensor<16x8xf32>
+  %3 = graph.kernel %1, %t9 {name = "later"} : (tensor<8x8xf32>, tensor<f32>) -> tensor<8x8xf32> {
+  ^bb0(%a0: tensor<8x8xf32>, %a1: tensor<f32>):
+    %r = graph.mul %a0, %a1 : (tensor<8x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+    graph.yield %r : tensor<8x8xf32>
   }
-  %4 = graph.kernel %3 {name = "sum_16"} : (tensor<16x8xf32>) -> tensor<f32> {
-  ^bb0(%a0: tensor<16x8xf32>):
-    %r = graph.sum %a0 {dims = array<i64: 0, 1>} : (tensor<16x8xf32>) -> tensor<f32>
+  %4 = graph.kernel %3 {name = "sum_8"} : (tensor<8x8xf32>) -> tensor<f32> {
+  ^bb0(%a0: tensor<8x8xf32>):
+    %r = graph.sum %a0 {dims = array<i64: 0, 1>} : (tensor<8x8xf32>) -> tensor<f32>
     graph.yield %r : tensor<f32>
   }
   graph.return %2, %4 : tensor<f32>, tensor<f32>

@@ -59,7 +59,6 @@ LoopNest SliceOp::getLoopNest() {
   return copyNest(*this, indices);
 }
 
-/// The first element of the slice may be any that leaves room for the others.
 /// Outermost in memory one index of each dim, then a range of one, then all.
 std::optional<int64_t> SliceOp::firstElement(DenseI64ArrayAttr order,
                                              DictionaryAttr attributes) {
@@ -79,6 +78,7 @@ std::optional<int64_t> SliceOp::firstElement(DenseI64ArrayAttr order,
   return first;
 }
 
+/// The first element of the slice may be any that leaves room for the others.
 SmallVector<LaunchConstant> SliceOp::getLaunchConstants() {
   SmallVector<LaunchConstant> constants;
   for (auto [i, from] : llvm::enumerate(shapeOf(getX()))) {
