@@ -215,7 +215,10 @@ bool KernelGroups::joinsShort(Operation *op) {
   SmallVector<unsigned> reads = groupsRead(op);
   for (Value value : realOperands(op)) {
     auto it = readersOf.find(value);
-    if (it == readersOf.end() || !value.getDefiningOp())
+    // (What many read at many times would all be made at once, and kept.)
+    int from = groupOf(value);
+    if (it == readersOf.end() || from < 0 || !list[from].contraction ||
+        value.hasNUsesOrMore(kMostAsked + 1))
       continue;
     for (unsigned g : newest(it->second)) {
       const Group &group = list[g];
