@@ -103,6 +103,8 @@ struct Dataset {
   /// Which of these an epoch has; null: each once.
   std::shared_ptr<const WeightedDraws> draws;
   std::vector<DatasetComponent> components;
+  /// Made up, for a benchmark.
+  bool synthetic = false;
   /// All lie in memory that is there for a while only: they are gathered when
   /// they are asked for, by who asks.
   bool atHand = false;

@@ -104,6 +104,9 @@ Status Loader::ofData(Status error, uint64_t batch) const {
   auto place = error.itemOfBatch();
   if (!place || *place >= itemsOf(batch))
     return error;
+  if (dataset.synthetic)
+    return {error.code(),
+            error.message() + "; the data are made up: --data gives others"};
   Permutation order;
   uint64_t item =
       itemAt(beginOf(batch % perEpoch) + *place, batch / perEpoch, order);

@@ -53,6 +53,7 @@ static void fillComponent(const fb::InputComponentT &component, bool picture,
 Dataset dlrt::syntheticDataset(const fb::DatasetT &dataset) {
   Dataset out;
   out.source = "synthetic data";
+  out.synthetic = true;
   out.items = dataset.items;
   uint64_t total = 0;
   for (const auto &component : dataset.components) {

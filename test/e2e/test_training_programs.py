@@ -87,6 +87,24 @@ class TrainingPrograms(support.ToolTest):
                                         "dl::optim::SGD o(net.parameters(), {.lr = 1}); dl::optim::lr_scheduler::OneCycleLR s(o, {0.3, 0.1}, {.total_steps = 5});"})
         self.refuse(1, ["net.dl:", "OneCycleLR: 2 max_lr are given, the optimizer has 1 groups"], dltools.DLCC, "net.dl", "-o", "net.plan")
 
+    def test_data_that_are_made_up(self):
+        """What a benchmark makes up may not be what a model can take: then it is not the user's data that are blamed."""
+        self.write("made.dl", """#include <dl/dl.h>
+void dl_main(dl::Program &p) {
+  auto data = dl::data::InputDataset({{"x", dl::kFloat, {3, 4}}, {"length", dl::kInt64}}, {.batch_size = 2});
+  dl::nn::GRU gru{4, 5, {.batch_first = true}};
+  dl::optim::SGD o(gru.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto packed = dl::nn::utils::rnn::pack_padded_sequence(b[0], b[1] - 1, {.batch_first = true, .enforce_sorted = false});
+    auto loss = gru(packed).h.square().mean();
+    o.zero_grad(); loss.backward(); o.step();
+    return {{"loss", loss}};
+  });
+}
+""")
+        self.dlcc("made.dl", "-o", "made.plan")
+        self.refuse(1, ["a length is not between 1 and 3", "; the data are made up: --data gives others\n"], dltools.DLRUN, "bench", "made.plan", "--steps", 3)
+
     def test_counters_beside_batches(self):
         """Counters that change places, and numbers that a batch and a counter make together."""
         step = """
