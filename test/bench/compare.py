@@ -33,7 +33,7 @@ from peer import Peer, script
 
 STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64), ("transformer-256", 8), ("transformer-1024", 2),
          ("transformer-1024-checkpoint", 2), ("resnet18", 8), ("resnet18", 32), ("convnet-bf16", 64), ("mlp-bf16", 64), ("transformer-256-bf16", 8),
-         ("resnet18-bf16", 8), ("resnet18-bf16", 32)]
+         ("resnet18-bf16", 8), ("resnet18-bf16", 32), ("lstm-128", 16), ("lstm-1024", 16)]
 SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784", "64x64x128", "2048x1152x384", "2048x384x1536", "100x65x37",
           "2048x1536x384", "2048x65x384", "2048x1024x256", "32x1024x256", "16384x64x576", "1024x512x4608"]
 MODES = {"eager": "PyTorch eager", "channels_last": "channels_last", "compile": "torch.compile",
@@ -42,13 +42,14 @@ JOB_ROUNDS = 3
 
 
 def length_of(model):
-    """Characters in a sequence of a transformer, else 0."""
-    return int(model.split("-")[1]) if model.startswith("transformer-") else 0
+    """Characters in a sequence of a transformer or of an LSTM, else 0."""
+    return int(model.split("-")[1]) if model.startswith(("transformer-", "lstm-")) else 0
 
 
 def depth_of(model):
-    """Blocks of a transformer; more of them where each is a checkpoint, whose values the backward computes again."""
-    return 6 if model.endswith("-checkpoint") else 2
+    """Blocks of a transformer; more of them where each is a checkpoint, whose values the backward computes again. An
+    LSTM has one layer."""
+    return 1 if model.startswith("lstm") else 6 if model.endswith("-checkpoint") else 2
 
 
 def has_dropout(model):
@@ -67,7 +68,7 @@ def tolerance_of(model):
 
 
 def draw(folder, model):
-    """Weights for everybody; those of a transformer and of ResNet-18 are its plan's."""
+    """Weights for everybody; those of a transformer, of an LSTM and of ResNet-18 are its plan's."""
     if not has_dropout(model):
         machine.dltools.dlrun("plain.plan", "--steps", 0, "-q", "--save-final", "weights.safetensors", cwd=folder)
         np.savez(os.path.join(folder, "weights.npz"), **safetensors.load(os.path.join(folder, "weights.safetensors")))
@@ -135,7 +136,11 @@ def resnet18_layers():
 def step_flops(model, batch):
     """What the step needs: the forward, the gradient of every weight and of every layer's input but the first one's. Not
     what kernels do, who may also multiply padding."""
-    if length := length_of(model):
+    length = length_of(model)
+    if model.startswith("lstm"):
+        width, vocabulary = 128, 65
+        return 2 * batch * length * (3 * (4 * width * (vocabulary + width) + width * vocabulary) - 4 * width * vocabulary)
+    if length:
         width, depth, vocabulary = 384, depth_of(model), 65
         layers = depth * (12 * width * width + 2 * width * (length + 1) / 2) + 2 * vocabulary * width
         return 2 * batch * length * (3 * layers - vocabulary * width)

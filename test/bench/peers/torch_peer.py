@@ -40,8 +40,20 @@ class MLP(nn.Module):
         return F.log_softmax(self.fc3(F.relu(self.fc2(x))), dim=1)
 
 
+class LSTM(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.head = nn.LSTM(65, 128, batch_first=True), nn.Linear(128, 65)
+
+    def forward(self, x):
+        return self.head(self.lstm(x)[0])
+
+
 def training(name, x, dropout):
     """A network, its loss and its optimizer's maker."""
+    if name.startswith("lstm"):
+        return (LSTM(), lambda y, labels: F.cross_entropy(y.flatten(0, 1), labels.flatten()),
+                lambda weights: torch.optim.SGD(weights, lr=0.1, momentum=0.9, fused=True))
     if name.startswith(("convnet", "mlp")):
         return ({"convnet": ConvNet, "mlp": MLP}[name.split("-")[0]](dropout), F.nll_loss,
                 lambda weights: torch.optim.SGD(weights, lr=0.001, momentum=0.9, fused=True))
