@@ -219,12 +219,12 @@ private:
   /// The value whose buffer this one is in.
   Value ownerOf(Value value) const { return places.of(rootOf(value)).owner; }
 
-  /// The buffer that a result is in, if there is one already.
+  /// Whether the buffer that a result is in has been made.
   bool hasBuffer(OpResult result) const {
     return bufferOf.contains(ownerOf(result));
   }
 
-  /// What a command does with a value's bytes.
+  /// Buffers of a command, and which bytes of each.
   struct Bindings {
     SmallVector<Value> buffers;
     SmallVector<int64_t> ranges;
