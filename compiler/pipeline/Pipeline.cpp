@@ -97,6 +97,7 @@ public:
     if (failed(runPasses(buildOpenBorderPipeline)) || failed(fillBuckets()))
       return failure();
     return runPasses([&](OpPassManager &passes) {
+      passes.addNestedPass<graph::StepOp>(createComposeViews());
       if (isCuda()) {
         passes.addPass(createChannelsInnermost());
       } else { // what vectors along batches want

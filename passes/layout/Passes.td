@@ -3,6 +3,25 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ComposeViews : Pass<"compose-views", "::dl::graph::StepOp"> {
+  let summary = "Takes parts of views from the whole";
+  let description = [{
+    A time of one of several chunks is a part of a part, and that of a transposed sequence a part of a transposed
+    value. Taken from the whole, parts differ in their offsets alone, and one kernel takes all of them. (Before the backward
+    that would hide which parts make up a whole.) A part that is stored in any case, since it is seen in another shape,
+    is read itself.
+
+    ```mlir
+    %t = graph.transpose %x {permutation = array<i64: 1, 0, 2>}
+    %p = graph.slice %t ...
+    // =>
+    %s = graph.slice %x ...
+    %p = graph.transpose %s {permutation = array<i64: 1, 0, 2>}
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+}
+
 def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
   let summary = "Chooses the storage order of states over all steps that use them";
   let description = [{

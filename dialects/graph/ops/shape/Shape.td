@@ -47,12 +47,17 @@ def Graph_PadOp : Graph_InferredOp<"pad",
 }
 
 def Graph_SliceOp : Graph_InferredOp<"slice",
-    !listconcat(Graph_SmoothNest, Graph_OwnSharding, Graph_Constants, Graph_Stretch, Graph_Decomposed)> {
+    !listconcat(Graph_SmoothNest, Graph_OwnSharding, Graph_Constants, Graph_Stretch)> {
   let summary = "`sizes` elements of each dim from `offsets` in steps of `strides`.";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$sizes,
                        DenseI64ArrayAttr:$strides);
   let results = (outs Graph_Tensor:$result);
   let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// The same part taken from what the operand is a view of: of a slice one slice, of a transposed
+    /// value one that is transposed then. Null where that has no use.
+    ::mlir::Value takeFromWhole(::mlir::OpBuilder &builder);
+  }];
 }
 
 def Graph_FlipOp : Graph_InferredOp<"flip", Graph_SmoothNest> {

@@ -42,16 +42,13 @@ static Value sliceOnce(SliceOp op, SliceOp inner, GraphBuilder &g) {
                          SmallVector<int64_t>(op.getSizes()), strides);
 }
 
-FailureOr<SmallVector<Value>> SliceOp::decompose(OpBuilder &builder) {
+Value SliceOp::takeFromWhole(OpBuilder &builder) {
   GraphBuilder g(builder, getLoc());
   Operation *view =
       (*this)->hasAttr(kRankSteps) ? nullptr : getX().getDefiningOp();
-  Value part;
   if (auto transpose = dyn_cast_or_null<TransposeOp>(view))
-    part = sliceFirst(*this, transpose, g);
-  else if (auto inner = dyn_cast_or_null<SliceOp>(view))
-    part = sliceOnce(*this, inner, g);
-  if (!part)
-    return failure();
-  return SmallVector<Value>{part};
+    return sliceFirst(*this, transpose, g);
+  if (auto inner = dyn_cast_or_null<SliceOp>(view))
+    return sliceOnce(*this, inner, g);
+  return nullptr;
 }

@@ -1,4 +1,4 @@
-// RUN: dl-opt %s --decompose | FileCheck %s
+// RUN: dl-opt %s --compose-views | FileCheck %s
 
 // Parts of a transposed value are taken before it is transposed: which one is said by offsets alone.
 // CHECK-LABEL: @parts
