@@ -273,11 +273,15 @@ unsigned KernelGroups::reorderedBy(Operation *op) const {
     auto result = dyn_cast<OpResult>(graph::rootOf(value));
     return result ? graph::storageOrder(result) : DenseI64ArrayAttr();
   };
-  return llvm::count_if(realOperands(op), [&](Value value) {
-    return orderOf(value) != orderOf(op->getResult(0)) &&
-           2 * typeOf(value).getNumElements() >=
-               typeOf(op->getResult(0)).getNumElements();
-  });
+  unsigned count = 0;
+  for (Value value : realOperands(op)) {
+    count += orderOf(value) != orderOf(op->getResult(0)) &&
+             2 * typeOf(value).getNumElements() >=
+                 typeOf(op->getResult(0)).getNumElements();
+    if (Operation *def = value.getDefiningOp(); def && waiting.contains(def))
+      count += reorderedBy(def);
+  }
+  return count;
 }
 
 StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {

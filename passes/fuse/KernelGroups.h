@@ -76,7 +76,8 @@ private:
   /// interpolations and their gradients need.
   static constexpr uint64_t kMostRepeated = 64;
 
-  /// Of what an op reads, what is stored in another order than what it makes.
+  /// Of what an op reads, what is stored in another order than what it makes;
+  /// those that wait for it with it.
   unsigned reorderedBy(mlir::Operation *op) const;
   /// How often an op's payload is computed.
   static int64_t points(mlir::Operation *op);
