@@ -1,6 +1,7 @@
 // Names of states, attributes of functions, and out.
 #include "compiler/frontend/Graph.h"
 #include "compiler/frontend/Locations.h"
+#include "dialects/graph/DropCustomGradients.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Step.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -389,6 +390,8 @@ static void pinGradientInputs(OpBuilder &builder, dl::graph::StepOp step) {
 
 void Graph::annotateFunction(Trace &one) {
   dl::graph::StepOp step = one.function;
+  if (step.getOps<dl::graph::GradientsOp>().empty())
+    dl::graph::dropCustomGradients(step);
   pinGradientInputs(builder, step);
   step.setOf(one.step);
   step.setTraining(one.training);

@@ -25,11 +25,15 @@ Value Graph::stateValue(const StateKey &key, RankedTensorType type) {
   return values.back();
 }
 
-/// Whether what an op gives depends on its operands in a way that has
-/// gradients.
-static bool passesGradients(Operation *op) {
-  return isa<dl::graph::DifferentiableOpInterface,
-             dl::graph::DecomposableOpInterface, dl::graph::GradientsOp>(op);
+/// The operands on which what an op gives depends in a way that has gradients.
+static OperandRange differentiableOperands(Operation *op) {
+  if (auto custom = dyn_cast<dl::graph::CustomGradientOp>(op))
+    return custom.getInputs();
+  bool passesGradients =
+      isa<dl::graph::DifferentiableOpInterface,
+          dl::graph::DecomposableOpInterface, dl::graph::GradientsOp>(op);
+  return op->getOperands().take_front(passesGradients ? op->getNumOperands()
+                                                      : 0);
 }
 
 /// The parameters that the loss depends on, with the values it was computed
@@ -60,8 +64,7 @@ std::vector<int> Graph::leavesOf(Value loss, std::vector<Value> &values) {
     if (!op || !isa<FloatType>(
                    cast<RankedTensorType>(value.getType()).getElementType()))
       continue;
-    if (passesGradients(op))
-      worklist.append(op->operand_begin(), op->operand_end());
+    llvm::append_range(worklist, differentiableOperands(op));
   }
   std::vector<int> numbers;
   for (const auto &[number, value] : leaves) {
@@ -190,10 +193,9 @@ void Graph::gradients(int output, ArrayRef<int> inputs, bool allowUnused,
     if (!reached.insert(value).second)
       continue;
     Operation *op = value.getDefiningOp();
-    if (op && passesGradients(op) &&
-        isa<FloatType>(
-            cast<RankedTensorType>(value.getType()).getElementType()))
-      worklist.append(op->operand_begin(), op->operand_end());
+    if (op && isa<FloatType>(
+                  cast<RankedTensorType>(value.getType()).getElementType()))
+      llvm::append_range(worklist, differentiableOperands(op));
   }
   for (auto [input, result] : llvm::zip_equal(inputs, results)) {
     Value value = valueOf(input, "autograd::grad");

@@ -1,3 +1,4 @@
+#include "dialects/graph/DropCustomGradients.h"
 #include "dialects/graph/StepRole.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/backward/GradientSums.h"
@@ -192,6 +193,7 @@ struct ExpandGradients : dl::impl::ExpandGradientsBase<ExpandGradients> {
     for (graph::GradientsOp op : ops)
       if (failed(Reverse(op).run()))
         return signalPassFailure();
+    graph::dropCustomGradients(getOperation());
     for (auto detach :
          llvm::make_early_inc_range(getOperation().getOps<graph::DetachOp>())) {
       detach.replaceAllUsesWith(detach.getX());

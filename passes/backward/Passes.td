@@ -69,7 +69,7 @@ def ExpandGradients : Pass<"expand-gradients", "::dl::graph::StepOp"> {
     beside each other are one graph.cat, products and sums that differ in their operands alone one.
     A parameter that the loss does not depend on is an error. What is made for gradients within the step,
     which may be differentiated again, reads copies that have no stationary detach. Afterwards
-    there is no graph.gradients and no graph.detach, nor the graph.copy that keeps a value whose gradient is asked for from being folded away.
+    there is no graph.gradients, no graph.custom_gradient and no graph.detach, nor the graph.copy that keeps a value whose gradient is asked for from being folded away.
 
     ```mlir
     %y = graph.mul %w, %x

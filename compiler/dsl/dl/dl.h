@@ -10,6 +10,7 @@
 #include "continuous_distributions.h"
 #include "data.h"
 #include "embedding_layers.h"
+#include "function.h"
 #include "gamma_distributions.h"
 #include "image_folder.h"
 #include "image_layers.h"

@@ -67,6 +67,7 @@ private:
 #define DL_TENSORS(count, members, ...)                                        \
   template <> struct Tensors<count> {                                          \
     Tensor DL_NAMES members;                                                   \
+    operator TensorList() const { return {DL_NAMES members}; }                 \
     DL_TIED(members, __VA_ARGS__)                                              \
   };
 // clang-format off

@@ -38,4 +38,35 @@ def Graph_DetachOp : Graph_InferredOp<"detach",
   let results = (outs Graph_Tensor:$result);
 }
 
+def Graph_OutputGradientOp : Graph_InferredOp<"output_gradient"> {
+  let summary = "Stands for the gradient of an output of a graph.custom_gradient.";
+  let arguments = (ins Graph_Tensor:$output);
+  let results = (outs Graph_Tensor:$result);
+}
+
+def Graph_CustomGradientOp : Graph_InferredOp<"custom_gradient", Graph_Gradient> {
+  let summary = "Values whose gradient the program says itself.";
+  let description = [{
+    The operands are `num_outputs` outputs, their graph.output_gradient, inputs, and the gradients of these.
+    The results are the outputs; what flows back to the inputs is computed as their gradients are of what
+    stands for the gradients of the outputs. Ops in between that are for gradients alone go away with
+    the op.
+
+    ```mlir
+    %y = graph.sign %x
+    %dy = graph.output_gradient %y
+    %dx = graph.mul %dy, %mask
+    %r = graph.custom_gradient %y, %dy, %x, %dx {num_outputs = 1}  // straight through, where the mask is 1
+    ```
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$values, I64Attr:$num_outputs);
+  let results = (outs Variadic<Graph_Tensor>:$results);
+  let extraClassDeclaration = [{
+    ::mlir::OperandRange getOutputs();
+    ::mlir::OperandRange getOutputGradients();
+    ::mlir::OperandRange getInputs();
+    ::mlir::OperandRange getInputGradients();
+  }];
+}
+
 #endif
