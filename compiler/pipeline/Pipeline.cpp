@@ -69,6 +69,7 @@ public:
       MixedPrecisionOptions precision;
       precision.f32.assign(options.f32.begin(), options.f32.end());
       passes.addPass(createMixedPrecision(precision));
+      passes.addPass(createNarrowCaches());
       passes.addNestedPass<graph::StepOp>(
           createRecomputeCheckpoints({options.keepBelow}));
     });
@@ -81,6 +82,9 @@ public:
       return failure();
     units = rankModules(module);
     return runPasses([&](OpPassManager &passes) {
+      // (A GPU would have no room for what training does not use.)
+      if (units.front() == module && !isCuda())
+        passes.addPass(createPrepareWeights());
       OpPassManager &steps = passes.nest<graph::StepOp>();
       if (units.front() != module) {
         // What is simple for a whole batch may not be so for a part of it.

@@ -167,7 +167,7 @@ void CompileReport::describeMesh(plan::PlanOp plan) {
 void CompileReport::describeStates(plan::PlanOp plan) {
   arena = plan.getArena();
   parameterBytes = slotBytes = bufferBytes = accumulatorBytes = cacheBytes = 0;
-  reportBytes = 0;
+  preparedBytes = reportBytes = 0;
   for (auto buffer : plan.getOps<plan::BufferOp>())
     if (buffer.getPinned())
       reportBytes += alignedBytes(buffer);
@@ -190,6 +190,9 @@ void CompileReport::describeStates(plan::PlanOp plan) {
       break;
     case plan::StateRole::Cache:
       cacheBytes += bytes;
+      break;
+    case plan::StateRole::Prepared:
+      preparedBytes += bytes;
       break;
     }
   }

@@ -94,7 +94,7 @@ struct CompileReport {
   /// of all launches.
   int64_t arena = 0, scratch = 0, parameterBytes = 0, slotBytes = 0,
           bufferBytes = 0, accumulatorBytes = 0, cacheBytes = 0,
-          reportBytes = 0, temporaries = 0;
+          preparedBytes = 0, reportBytes = 0, temporaries = 0;
   bool isGpu = false;
   std::string machine;
   int64_t machineBytes = 0; // 0: not known

@@ -72,6 +72,7 @@ void addMemory(const CompileReport &report, llvm::raw_ostream &out) {
   part("other state", report.bufferBytes);
   part("accumulated gradients", report.accumulatorBytes);
   part("caches of generation", report.cacheBytes);
+  part("weights as generation reads them", report.preparedBytes);
   part("metrics and error flags", report.reportBytes);
   part("temporaries", report.temporaries);
 }
@@ -353,6 +354,7 @@ std::string CompileReport::json() const {
                             {"buffers", bufferBytes},
                             {"accumulators", accumulatorBytes},
                             {"caches", cacheBytes},
+                            {"prepared", preparedBytes},
                             {"metrics_and_errors", reportBytes},
                             {"temporaries", temporaries}};
   llvm::json::Value whole =

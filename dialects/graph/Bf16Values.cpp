@@ -1,4 +1,5 @@
 #include "dialects/graph/Bf16Values.h"
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/PayloadFacts.h"
 
 using namespace mlir;
@@ -12,6 +13,8 @@ static bool saysSo(KernelOp kernel, BlockArgument argument) {
 }
 
 bool holdsBf16(Value value) {
+  if (elementOf(value).isBF16())
+    return true;
   while (true) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());

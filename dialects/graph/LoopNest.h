@@ -66,6 +66,13 @@ struct Ordered {
   bool descending;
 };
 
+/// Combine None: operand 2's scalar, but where operand 0, a single i64, is the
+/// index of `at`: there it is operand 1's. What is written over operand 2 has
+/// to be written at that index alone.
+struct Replace {
+  unsigned at;
+};
+
 struct LoopNest {
   /// All iteration dims: first one for each dim of the result, in order, then
   /// the reduction dims.
@@ -81,6 +88,7 @@ struct LoopNest {
   bool contraction = false;
   std::optional<Sparse> sparse;
   std::optional<Ordered> ordered;
+  std::optional<Replace> replace;
 
   /// Its loops run one after the other along a dim: no plain reduction.
   bool isSequential() const { return sparse || ordered; }

@@ -72,7 +72,7 @@ def Plan_Target : Plan_Enum<"Target", "what kernels run on", [
 def Plan_StateRole : Plan_Enum<"StateRole", "what a state is for", [
     I32EnumCase<"Parameter", 0, "parameter">, I32EnumCase<"Slot", 1, "slot">,
     I32EnumCase<"Buffer", 2, "buffer">, I32EnumCase<"Accumulator", 3, "accumulator">,
-    I32EnumCase<"Cache", 4, "cache">]>;
+    I32EnumCase<"Cache", 4, "cache">, I32EnumCase<"Prepared", 5, "prepared">]>;
 
 def Plan_InitKind : Plan_Enum<"InitKind", "a state's first value", [
     I32EnumCase<"Zero", 0, "zero">, I32EnumCase<"Constant", 1, "constant">,

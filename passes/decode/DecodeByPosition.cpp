@@ -217,13 +217,10 @@ private:
   void keep(Value value) {
     graph::GraphBuilder g(builder, value.getLoc());
     unsigned dim = *demand.place(value);
-    SmallVector<int64_t> along(graph::shapeOf(value).size(), 1);
-    along[dim] = positions;
-    Value place = g.iota(along, dim, builder.getI64Type());
     Value here = position(g, value, builder.getI64Type());
-    Value isHere = g.make<graph::EqOp>(place, here);
     Value row = rows.lookup({value, dim});
-    wholes[value] = g.make<graph::SelectOp>(isHere, row, caches.lookup(value));
+    wholes[value] =
+        g.make<graph::UpdateSliceOp>(here, row, caches.lookup(value), dim);
   }
 
   void finish() {

@@ -264,7 +264,7 @@ bool KernelGroups::canChain(unsigned from, unsigned to,
   auto isPlain = [&](Operation *op) {
     auto loops = cast<LoopNestOpInterface>(op).getLoopNest();
     return !op->hasAttr(graph::kLibraryCall) && !loops.isIndirect() &&
-           !loops.isSequential();
+           !loops.isSequential() && !loops.replace;
   };
   if (first.ops.size() + second.ops.size() > size_t(machine.maxKernelOps) ||
       first.batchPart != second.batchPart ||

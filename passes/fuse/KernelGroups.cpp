@@ -228,6 +228,10 @@ static bool isSequential(Operation *op) {
   return cast<LoopNestOpInterface>(op).getLoopNest().isSequential();
 }
 
+static bool replacesASlice(Operation *op) {
+  return cast<LoopNestOpInterface>(op).getLoopNest().replace.has_value();
+}
+
 static int64_t product(ArrayRef<int64_t> extents) {
   int64_t count = 1;
   for (int64_t extent : extents)
@@ -292,6 +296,8 @@ StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
     return "it is for another part of the batch";
   if (group.communication)
     return "bytes of other ranks have to be there first";
+  if (group.replaces || replacesASlice(op))
+    return "a slice is written where it belongs, and nothing else";
   if (group.ops.size() + joining(op) > size_t(machine.maxKernelOps))
     return "so many ops in one kernel would take disproportionately long to "
            "compile";
@@ -479,6 +485,7 @@ void KernelGroups::startGroup(Operation *op) {
   if (!group.communication) {
     ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
     group.prefix.assign(shape.begin(), shape.end());
+    group.replaces = replacesASlice(op);
   }
   group.order = list.size();
   list.push_back(std::move(group));

@@ -46,6 +46,7 @@ private:
     llvm::SmallVector<mlir::Operation *> ops; // without free ones
     bool contraction = false;
     bool communication = false;
+    bool replaces = false; // a slice of a value
     /// Steps of the windows in which its product is read, if any.
     llvm::SmallVector<int64_t> blocks;
     /// Leading extents that all placed values share: what tiles are cut by.

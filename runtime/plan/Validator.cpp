@@ -238,7 +238,10 @@ static Status checkState(const Mesh &mesh, const fb::PlanT &plan,
     if (alias.empty() || !isPrintable(alias) || !names.insert(alias).second)
       return error("an alias is empty, unprintable or used twice");
   if (s.role > fb::StateRole::MAX || s.init->kind > fb::InitKind::MAX ||
-      !isOfPorts(s.dtype) || !isPrintable(s.of))
+      s.dtype > fb::DType::MAX ||
+      (!isOfPorts(s.dtype) && s.role != fb::StateRole::Cache &&
+       s.role != fb::StateRole::Prepared) ||
+      !isPrintable(s.of))
     return error("unknown role, init or dtype");
   if (s.buffer >= plan.buffers.size())
     return error(fmt::format("buffer {} does not exist", s.buffer));

@@ -34,7 +34,8 @@ static constexpr const char *placeKey = "dl.place";
 
 bool dlrt::isKept(const fb::StateT &state) {
   return state.role != fb::StateRole::Accumulator &&
-         state.role != fb::StateRole::Cache;
+         state.role != fb::StateRole::Cache &&
+         state.role != fb::StateRole::Prepared;
 }
 
 std::string dlrt::planHashText(uint64_t checksum) {

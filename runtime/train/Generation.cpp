@@ -178,8 +178,9 @@ bool areProbabilities(const Logits &logits) {
 Status fillCaches(Session &session, bool filler) {
   for (const fb::StateT *state : statesOf(session.plans()))
     if (state->role == fb::StateRole::Cache) {
-      bool isFloat =
-          state->dtype == fb::DType::F32 || state->dtype == fb::DType::F64;
+      bool isFloat = state->dtype == fb::DType::F32 ||
+                     state->dtype == fb::DType::F64 ||
+                     state->dtype == fb::DType::BF16;
       std::vector<uint8_t> values(wholeBytes(*state));
       size_t step = isFloat ? 1 : sizeOf(state->dtype); // the lowest byte
       for (size_t i = 0; filler && i < values.size(); i += step)
@@ -338,6 +339,7 @@ dlrt::generate(Session &session, const LanguageModel &model,
                const std::function<bool(uint64_t, uint64_t)> &sees) {
   std::string name = fmt::format(
       "p.generate '{}'", displayName(*session.plan().steps[model.step]));
+  DLRT_TRY(session.runInitial(model.step).within(name));
   DLRT_TRY(checkPrompt(session, model, options.prompt).within(name));
   Reader reader(session, model);
   Generation result;

@@ -447,22 +447,26 @@ Status Session::drawInitialValues(const IsGiven &isGiven) {
 
 bool Session::hasComputedStates() const {
   return std::ranges::any_of(plan().steps, [](const auto &step) {
-    return programOf(*step, fb::ProgramKind::Initial) != nullptr;
+    return step->window == 0 && programOf(*step, fb::ProgramKind::Initial);
   });
 }
 
 /// What is made of random numbers, and of what other states begin with.
 Status Session::computeInitialValues() {
-  for (uint32_t s = 0; s < plan().steps.size(); ++s) {
-    if (!programOf(*plan().steps[s], fb::ProgramKind::Initial))
-      continue;
-    Launch run;
-    run.step = s;
-    run.kind = fb::ProgramKind::Initial;
-    run.scalars[0] = static_cast<int64_t>(settings.seed);
-    DLRT_TRY(machine->wait(machine->submit(run)).status());
-  }
+  for (uint32_t s = 0; s < plan().steps.size(); ++s)
+    if (plan().steps[s]->window == 0)
+      DLRT_TRY(runInitial(s));
   return {};
+}
+
+Status Session::runInitial(uint32_t step) {
+  if (!programOf(*plan().steps[step], fb::ProgramKind::Initial))
+    return {};
+  Launch run;
+  run.step = step;
+  run.kind = fb::ProgramKind::Initial;
+  run.scalars[0] = static_cast<int64_t>(settings.seed);
+  return machine->wait(machine->submit(run)).status();
 }
 
 void Session::resetSettings() {

@@ -134,6 +134,9 @@ public:
   Status beginStates(std::vector<std::string> &warnings);
   /// or with those of a checkpoint, which is yet to be read.
   Status awaitCheckpoint();
+  /// The program that runs before all others of a step, if it has one: of a
+  /// step that generates when the weights are there.
+  Status runInitial(uint32_t step);
 
   /// What settings are from the next launch on. A name that the plan does not
   /// have is an error, and changes nothing.

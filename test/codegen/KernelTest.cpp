@@ -49,6 +49,14 @@ void copyInto(Buffer &buffer, const std::vector<char> &bytes) {
   memcpy(buffer.data.get(), bytes.data(), bytes.size());
 }
 
+/// What another kernel has made for this one, in whose place the result goes.
+Value replacedBy(graph::KernelOp kernel, OpResult result) {
+  int64_t number = (*kernel.getInplace())[result.getResultNumber()];
+  Value operand = number >= 0 ? kernel.getOperand(number) : Value();
+  return operand && operand.getDefiningOp<graph::KernelOp>() ? operand
+                                                             : Value();
+}
+
 /// `portions`: tiles are computed a few at a call, from the last; else all by
 /// one.
 void runKernel(graph::KernelOp kernel, const LoadedImage &image, bool portions,
@@ -57,10 +65,11 @@ void runKernel(graph::KernelOp kernel, const LoadedImage &image, bool portions,
   for (Value operand : kernel.getOperands())
     bindings.push_back(buffers.find(operand)->second.data.get());
   for (OpResult result : kernel.getResults()) {
-    auto it =
-        buffers.try_emplace(result, cast<RankedTensorType>(result.getType()))
-            .first;
-    bindings.push_back(it->second.data.get());
+    Value before = kernel.getInplace() ? replacedBy(kernel, result) : Value();
+    auto it = before ? buffers.insert({result, buffers.find(before)->second})
+                     : buffers.try_emplace(
+                           result, cast<RankedTensorType>(result.getType()));
+    bindings.push_back(it.first->second.data.get());
   }
   Buffer scratch(RankedTensorType::get(
       {int64_t(scratchBytes)}, IntegerType::get(kernel.getContext(), 8)));

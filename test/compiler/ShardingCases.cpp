@@ -13,7 +13,9 @@ static const std::string kScalars = "tensor<8xi64>";
 const std::set<std::string> &opsWithoutRule() {
   static const std::set<std::string> ops = {
       "graph.gradients", // expanded before
-      "graph.kernel",    // made of local ops
+      "graph.custom_gradient",
+      "graph.output_gradient",
+      "graph.kernel", // made of local ops
       "graph.yield",
       "graph.state",
       "graph.scalar",
@@ -216,6 +218,10 @@ static std::vector<ShardingCase> indexingCases() {
        {"tensor<6x4xi64>", "tensor<1x7xi64>"},
        "{dim = 1}",
        {Quarters, Positions}},
+      {"graph.update_slice",
+       {"tensor<1xi64>", "tensor<4x1x6xf64>", "tensor<4x8x6xf64>"},
+       "{dim = 1}",
+       {Positions, Quarters, Quarters}},
       {"graph.scatter_add",
        {"tensor<7x1xi64>", "tensor<7x6xf64>"},
        "{dim = 0, size = 4}",

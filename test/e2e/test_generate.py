@@ -211,6 +211,23 @@ class Generate(support.ToolTest):
                 chosen = logits[np.arange(len(logits)), tokens[3:]]
                 np.testing.assert_allclose(chosen, logits.max(-1), rtol=0, atol=2**-6 * np.abs(logits).max())
 
+    def test_what_is_made_of_weights_is_made_once(self):
+        self.compiled(CAUSAL, "--dtype=bf16")
+        states = json.loads(self.dlrun("info", "m.plan", "--json"))["states"]
+        kept = {state["name"]: state["dtype"] for state in states if state["role"] in ("cache", "prepared")}
+        self.assertEqual(set(kept.values()), {"bf16"})
+        self.assertIn("generate.text.up.prepared", " ".join(kept))
+        # Of the weights at hand: others say something else; a text that is read at once leaves rounded keys, too.
+        prompt = ",".join(map(str, self.text[:LENGTH - 4]))
+        options = "--tokens", prompt, "--temperature", 0, "--max-new-tokens", 3
+        (before,) = self.tokens(*options)
+        self.dlrun("m.plan", "-q", "--steps", 0, "--seed", 5, "--save-final", "w.safetensors")
+        (after,) = self.tokens(*options)
+        self.assertNotEqual(before, after)
+        logits = self.logits(after)[LENGTH - 5:LENGTH - 2]
+        chosen = logits[np.arange(len(logits)), after[LENGTH - 4:]]
+        np.testing.assert_allclose(chosen, logits.max(-1), rtol=0, atol=2**-6 * np.abs(logits).max())
+
     @unittest.skipUnless(os.path.isdir(dltools.EMULATED), "there is no emulated GPU")
     def test_on_a_gpu(self):
         self.compiled(CAUSAL)

@@ -46,6 +46,8 @@ void printNest(const graph::LoopNest &nest) {
     llvm::outs() << (nest.yieldsValue ? " value" : "")
                  << (nest.yieldsIndex ? " index" : "");
   llvm::outs() << (nest.contraction ? " contraction" : "");
+  if (nest.replace)
+    llvm::outs() << " replaced at an index of d" << nest.replace->at;
   if (nest.sparse)
     llvm::outs() << " " << sparseText(nest.sparse->kind) << " d"
                  << nest.sparse->at;

@@ -197,6 +197,9 @@ struct ContractForm {
   bool isLarge() const;
   /// Lanes are read where they are, and far from one k to the next.
   bool fetchesLanes(unsigned lanesPerVector) const;
+  /// Each element of the lane operand is read once, where it is stored as bf16,
+  /// with its neighbours.
+  bool widensLanes() const;
   /// The row operand is contiguous along k.
   bool rowsAlongK() const;
   int64_t numKBlocks() const { return (kCount() + kBlock - 1) / kBlock; }

@@ -44,7 +44,7 @@ inline constexpr int64_t kLanesOfPackedRows = 1024;
 inline constexpr int64_t kBlockVectors = 64;
 /// Vectors of a panel of a product of one row, k of its blocks, as many runs as
 /// prefetchers follow, and lanes whose sums wait in the first-level cache.
-inline constexpr int64_t kStreamedVectors = 4, kStreamedDepth = 16,
+inline constexpr int64_t kStreamedVectors = 8, kStreamedDepth = 32,
                          kStreamedLanes = 4096;
 /// More vectors of a row than this are several panels.
 inline constexpr int64_t kMaxVectors = 6;

@@ -54,10 +54,17 @@ bool ContractForm::isLarge() const {
          rows() * laneCount() >= machine->blockedResult / (isSooner ? 4 : 1);
 }
 
+bool ContractForm::widensLanes() const {
+  return lane.isNarrow && !scalar.isNarrow && rows() == 1 &&
+         kDims.size() == 1 && laneDims.size() == 1 && borders.empty() &&
+         (is<DotProduct>() || is<StreamedProduct>() ||
+          (is<LaneProduct>() && !packsPanels()));
+}
+
 bool ContractForm::fetchesLanes(unsigned lanesPerVector) const {
+  int64_t bytes = lane.isNarrow ? 2 : 64 / lanesPerVector;
   return is<LaneProduct>() && !packsPanels() && kDims.size() == 1 &&
-         lane.coefficients[kDims[0]] * (64 / lanesPerVector) >=
-             machine->farStepBytes;
+         lane.coefficients[kDims[0]] * bytes >= machine->farStepBytes;
 }
 
 bool ContractForm::rowsAlongK() const {

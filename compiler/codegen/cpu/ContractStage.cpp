@@ -207,6 +207,10 @@ Value *ContractStage::sidePointer(const ContractForm::Side &side, Value *row,
   return pointer;
 }
 
+llvm::Type *ContractStage::laneType() {
+  return form.widensLanes() ? e.memoryType(form.lane.leaf) : element;
+}
+
 Panel ContractStage::panelAt(int64_t relative, int64_t lanes) const {
   Panel panel;
   panel.lanes = lanes;
@@ -379,7 +383,8 @@ void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
     if (form.packsPanels())
       return b.CreateGEP(element, base,
                          b.CreateMul(relative, b.getInt64(count)));
-    return b.CreateConstGEP1_64(element, b.CreateGEP(element, base, dynamic),
+    return b.CreateConstGEP1_64(laneType(),
+                                b.CreateGEP(laneType(), base, dynamic),
                                 form.laneOffset(at));
   };
   int64_t full = lanes / width, period = panelPeriod(full, width);

@@ -112,6 +112,8 @@ private:
   void packPixelSums(int64_t rows, int64_t lanes, int64_t width,
                      llvm::ArrayRef<int64_t> extents, llvm::Value *k,
                      KPart &part);
+  /// Of an element of the lane operand where it is stored.
+  llvm::Type *laneType();
   llvm::Value *sidePointer(const ContractForm::Side &side, llvm::Value *row,
                            llvm::Value *k);
   llvm::Value *scratchAt(int64_t offset);

@@ -25,7 +25,7 @@ Values MicroKernel::accumulateDot(int64_t extent, Value *scalarAt,
                         fetchColumns(advance(laneAt, 1, k), step);
                       Value *row = part.rowsArePairs ? b->CreateLShr(k, 1) : k;
                       return dotStep(advance(scalarAt, 1, row),
-                                     advance(laneAt, 1, k), carried, along);
+                                     advanceLane(laneAt, 1, k), carried, along);
                     });
     done = end;
   };
@@ -37,7 +37,7 @@ Values MicroKernel::accumulateDot(int64_t extent, Value *scalarAt,
   SmallVector<llvm::Constant *> bits;
   for (int64_t l = 0; l < width; ++l)
     bits.push_back(b->getInt1(l < extent - done));
-  return dotStep(advance(scalarAt, done), advance(laneAt, done), sums,
+  return dotStep(advance(scalarAt, done), advanceLane(laneAt, done), sums,
                  Along::Vector, llvm::ConstantVector::get(bits));
 }
 
@@ -65,12 +65,20 @@ Value *MicroKernel::loadAlong(Value *from, Along along, Value *mask) {
                    loadVector(advance(from, kernel.lanes()), nullptr));
 }
 
+Value *MicroKernel::loadLaneAlong(Value *from, Along along, Value *mask) {
+  Value *first = loadLane(from, mask);
+  if (along == Along::Vector)
+    return first;
+  return joinPairs(*b, first,
+                   loadLane(advanceLane(from, kernel.lanes()), nullptr));
+}
+
 Values MicroKernel::dotStep(Value *scalarAt, Value *laneAt,
                             ArrayRef<Value *> state, Along along, Value *mask) {
   Values columns, sums(state.begin(), state.end());
   for (int c = 0; c < vectors; ++c)
     columns.push_back(
-        loadAlong(advance(laneAt, panel.offsets[c]), along, mask));
+        loadLaneAlong(advanceLane(laneAt, panel.offsets[c]), along, mask));
   int64_t rowStep = part.rowStep;
   for (int r = 0; r < rows; ++r) {
     Value *from = advance(scalarAt, r * rowStep);

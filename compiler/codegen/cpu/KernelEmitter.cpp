@@ -97,6 +97,23 @@ static void emitTiles(const TiledKernel &kernel, llvm::IRBuilder<> &b,
   });
 }
 
+/// Whether all is there but what is to be replaced is known when it runs.
+static void emitReplacing(RegionEmitter &emitter, const Stage &stage,
+                          const TileBounds &tile) {
+  llvm::IRBuilder<> &b = emitter.builder;
+  mlir::Value result = stage.op->getResult(0), before = stage.op->getOperand(2);
+  if (!emitter.kernel.isPlaced(before) || emitter.kernel.isInScratch(before) ||
+      emitter.kernel.isInScratch(result))
+    return LoopsStage(emitter, stage, tile).emit();
+  Value *isThere =
+      b.CreateICmpEQ(emitter.pointer(result), emitter.pointer(before));
+  emitIf(b, isThere, [&] { SequentialStage(emitter, stage, tile).emit(); });
+  emitter.enterBody();
+  emitIf(b, b.CreateNot(isThere),
+         [&] { LoopsStage(emitter, stage, tile).emit(); });
+  emitter.enterBody();
+}
+
 std::unique_ptr<llvm::Module> emitKernel(const TiledKernel &kernel,
                                          PayloadCache &payloads,
                                          const TargetVariant &variant,
@@ -141,6 +158,8 @@ std::unique_ptr<llvm::Module> emitKernel(const TiledKernel &kernel,
                 .emit();
           else if (stage.sequential)
             SequentialStage(emitter, stage, tile).emit();
+          else if (kernel.nest(stage.op).replace)
+            emitReplacing(emitter, stage, tile);
           else
             LoopsStage(emitter, stage, tile).emit();
         }

@@ -80,6 +80,7 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
   vectorTy = vectorType(context, scalar, kernel.lanes());
   element = vectorTy->getScalarType();
+  laneElement = form.widensLanes() ? builder.getInt16Ty() : element;
 
   // Of pixels each block of k is a chain of its own: there are very many.
   bool apart = form.sumsPixels && !part.first;
@@ -160,6 +161,20 @@ Value *MicroKernel::advance(Value *pointer, int64_t step, Value *count) {
                       b->CreateMul(count, b->getInt64(step), "", true, true));
 }
 
+/// Where the lane operand is.
+Value *MicroKernel::advanceLane(Value *pointer, int64_t elements) {
+  if (elements == 0)
+    return pointer;
+  return b->CreateConstGEP1_64(laneElement, pointer, elements);
+}
+
+Value *MicroKernel::advanceLane(Value *pointer, int64_t step, Value *count) {
+  if (step == 0)
+    return pointer;
+  return b->CreateGEP(laneElement, pointer,
+                      b->CreateMul(count, b->getInt64(step), "", true, true));
+}
+
 Value *MicroKernel::clippedCount(unsigned k) {
   return b->CreateLoad(b->getInt64Ty(), b->CreateConstInBoundsGEP1_64(
                                             b->getInt64Ty(), arguments.frame,
@@ -188,7 +203,7 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
     Values sums(state.begin(), state.end());
     for (int64_t k = 0; k < extent; ++k)
       sums = accumulate(next + 1, advance(scalarAt, k * scalarStep),
-                        advance(laneAt, k * laneStep), sums);
+                        advanceLane(laneAt, k * laneStep), sums);
     return sums;
   }
   Value *count = clipped ? clippedCount(k) : b->getInt64(extent);
@@ -203,9 +218,9 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
                   [&](Value *k, ArrayRef<Value *> carried) {
                     if (form.pairsOuterK && next == 0)
                       fetchWindow(advance(arguments.ahead, laneStep, k));
-                    return accumulate(next + 1,
-                                      advance(scalarAt, scalarStep, k),
-                                      advance(laneAt, laneStep, k), carried);
+                    return accumulate(
+                        next + 1, advance(scalarAt, scalarStep, k),
+                        advanceLane(laneAt, laneStep, k), carried);
                   });
 }
 
@@ -235,13 +250,14 @@ Values MicroKernel::multiplyBoth(Value *scalarAt, Value *laneAt,
 /// apart, and of rows along k those that the next call reads.
 Values MicroKernel::accumulateFetching(Value *scalarAt, Value *laneAt,
                                        ArrayRef<Value *> state) {
-  int64_t bytes = element->getScalarSizeInBits() / 8, line = 64 / bytes;
+  int64_t line = 64 * 8 / element->getScalarSizeInBits();
+  int64_t laneLine = 64 * 8 / laneElement->getScalarSizeInBits();
   int64_t laneStep = panel.kSteps[0], scalarStep = part.scalarSteps[0];
   bool far = form.fetchesLanes(kernel.lanes());
   auto step = [&](Value *k, ArrayRef<Value *> carried) {
-    Value *lanes = advance(laneAt, laneStep, k);
-    for (int64_t l = 0; far && l < panel.lanes; l += line)
-      emitFetch(*b, advance(lanes, kFarAhead * laneStep + l), 3);
+    Value *lanes = advanceLane(laneAt, laneStep, k);
+    for (int64_t l = 0; far && l < panel.lanes; l += laneLine)
+      emitFetch(*b, advanceLane(lanes, kFarAhead * laneStep + l), 3);
     return multiply(advance(scalarAt, scalarStep, k), loadPanel(lanes),
                     carried);
   };
@@ -470,6 +486,21 @@ Value *MicroKernel::loadVector(Value *from, Value *mask) {
                              llvm::Constant::getNullValue(vectorTy));
 }
 
+/// Of the lane operand, where it is.
+Value *MicroKernel::loadLane(Value *from, Value *mask) {
+  if (laneElement == element)
+    return loadVector(from, mask);
+  auto *type = llvm::FixedVectorType::get(laneElement, kernel.lanes());
+  llvm::Align align(laneElement->getScalarSizeInBits() / 8);
+  Value *bits;
+  if (mask)
+    bits = b->CreateMaskedLoad(type, from, align, mask,
+                               llvm::Constant::getNullValue(type));
+  else
+    bits = b->CreateAlignedLoad(type, from, align);
+  return emitWidened(*b, bits, kernel.lanes());
+}
+
 /// A vector of the panel: one load for each run of neighbours. What the first
 /// load over-reads is replaced or belongs to lanes that are not stored.
 Value *MicroKernel::loadLanes(Value *from, int vector) {
@@ -493,7 +524,7 @@ Value *MicroKernel::loadLanes(Value *from, int vector) {
                                  llvm::ConstantVector::get(bits),
                                  llvm::Constant::getNullValue(vectorTy));
   }
-  Value *lanes = loadVector(advance(from, offset(0)), nullptr);
+  Value *lanes = loadLane(advanceLane(from, offset(0)), nullptr);
   for (size_t run = 1; run < starts.size(); ++run) {
     int64_t begin = starts[run];
     int64_t end = run + 1 < starts.size() ? starts[run + 1] : count;

@@ -62,14 +62,19 @@ private:
   void fetchColumns(llvm::Value *from, int64_t count);
   enum class Along { Vector, PairOfVectors };
   llvm::Value *loadAlong(llvm::Value *from, Along along, llvm::Value *mask);
+  llvm::Value *loadLaneAlong(llvm::Value *from, Along along, llvm::Value *mask);
   Values dotStep(llvm::Value *scalarAt, llvm::Value *laneAt,
                  llvm::ArrayRef<llvm::Value *> state, Along along,
                  llvm::Value *mask = nullptr);
 
   llvm::Value *loadLanes(llvm::Value *from, int vector);
   llvm::Value *loadVector(llvm::Value *from, llvm::Value *mask);
+  llvm::Value *loadLane(llvm::Value *from, llvm::Value *mask);
   llvm::Value *advance(llvm::Value *pointer, int64_t step, llvm::Value *count);
   llvm::Value *advance(llvm::Value *pointer, int64_t elements);
+  llvm::Value *advanceLane(llvm::Value *pointer, int64_t step,
+                           llvm::Value *count);
+  llvm::Value *advanceLane(llvm::Value *pointer, int64_t elements);
   /// One vector whose lane i is the sum over the lanes of vectors[i].
   llvm::Value *sumEach(llvm::ArrayRef<llvm::Value *> vectors);
   mlir::Value stored() const { return stage.storedOp()->getResult(0); }
@@ -91,7 +96,8 @@ private:
   llvm::IRBuilder<> *b = nullptr;
   MicroArguments arguments;
 
-  llvm::Type *element = nullptr, *vectorTy = nullptr;
+  /// Of what is computed; of the lane operand where it is stored.
+  llvm::Type *element = nullptr, *vectorTy = nullptr, *laneElement = nullptr;
 };
 
 } // namespace dl::cpu

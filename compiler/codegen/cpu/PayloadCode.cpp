@@ -160,8 +160,7 @@ static Value *emitIndexCast(llvm::IRBuilderBase &b, Operation *op, Value *x,
                                        : b.CreateSExtOrTrunc(x, to);
 }
 
-/// The upper half of a float.
-static Value *emitWidened(llvm::IRBuilderBase &b, Value *x, unsigned lanes) {
+Value *emitWidened(llvm::IRBuilderBase &b, Value *x, unsigned lanes) {
   auto *bits = llvm::FixedVectorType::get(b.getInt32Ty(), lanes);
   Value *upper = b.CreateShl(b.CreateZExt(x, bits), 16);
   return b.CreateBitCast(upper,

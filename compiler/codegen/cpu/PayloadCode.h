@@ -16,6 +16,9 @@ llvm::SmallVector<llvm::Value *, 2>
 emitPayloadOp(llvm::IRBuilderBase &builder, mlir::Operation *op,
               llvm::ArrayRef<llvm::Value *> operands, unsigned lanes);
 
+/// Of the bits of bf16, i16, the numbers as f32.
+llvm::Value *emitWidened(llvm::IRBuilderBase &builder, llvm::Value *bits,
+                         unsigned lanes);
 /// The nearest numbers of bf16 to those of a vector of f32, as f32.
 llvm::Value *emitNearestBf16(llvm::IRBuilderBase &builder, llvm::Value *floats);
 

@@ -14,9 +14,12 @@ SequentialStage::SequentialStage(RegionEmitter &emitter, const Stage &stage,
                                  const TileBounds &tile)
     : e(emitter), b(emitter.builder), stage(stage),
       nest(emitter.kernel.nest(stage.op)), tile(tile),
-      result(stage.op->getResult(0)),
-      at(nest.sparse ? nest.sparse->at : nest.ordered->at),
-      over(nest.sparse ? nest.sparse->over : nest.ordered->over) {
+      result(stage.op->getResult(0)), at(nest.replace  ? nest.replace->at
+                                         : nest.sparse ? nest.sparse->at
+                                                       : nest.ordered->at),
+      over(nest.replace  ? at
+           : nest.sparse ? nest.sparse->over
+                         : nest.ordered->over) {
   for (unsigned d = 0; d < nest.numParallel; ++d)
     if (d != at)
       (d < at ? outer : inner).push_back(d);
@@ -29,7 +32,9 @@ SequentialStage::SequentialStage(RegionEmitter &emitter, const Stage &stage,
 void SequentialStage::emit() {
   unsigned size = e.scope.size();
   e.enterBody();
-  if (nest.ordered)
+  if (nest.replace)
+    emitReplace();
+  else if (nest.ordered)
     emitSort();
   else if (nest.sparse->kind == graph::Sparse::Scatter)
     emitScatter();
@@ -165,9 +170,32 @@ void SequentialStage::emitScatter() {
   });
 }
 
+/// Of what is there already, the slice that the index says.
+void SequentialStage::emitReplace() {
+  SmallVector<unsigned> others(outer);
+  llvm::append_range(others, inner);
+  loopAt(others, [&] { write(read(1)); });
+}
+
 /// Puts the elements of these loops where the index says, if that is in the
 /// tile.
 void SequentialStage::combineAt(ArrayRef<unsigned> loops) {
+  loopAt(loops, [&] {
+    auto to = ArrayRef(dims).take_front(nest.numParallel);
+    Value *before = e.load(result, to);
+    if (hasLanes)
+      before = e.widen(before);
+    Combiner combiner(b, nest, before->getType());
+    Values state = combiner.init(); // with a position, which is not asked for
+    state[0] = before;
+    Value *more = read(nest.sparse->operand);
+    write(combiner.step(state, more, /*position=*/nullptr, nullptr)[0]);
+  });
+}
+
+/// These loops, at the index of `at` that operand 0 says, if that is in the
+/// tile.
+void SequentialStage::loopAt(ArrayRef<unsigned> loops, Body body) {
   Value *content = read(0);
   auto [lo, hi] =
       indicesInTile(e, tile, e.kernel.parts(stage)[at], nest.extents[at]);
@@ -178,17 +206,7 @@ void SequentialStage::combineAt(ArrayRef<unsigned> loops) {
   emitIf(b, inside, [&] {
     e.enterBody();
     dims[at] = e.scope.addContent(content, 0, nest.extents[at] - 1);
-    loopWithLanes(loops, [&] {
-      auto to = ArrayRef(dims).take_front(nest.numParallel);
-      Value *before = e.load(result, to);
-      if (hasLanes)
-        before = e.widen(before);
-      Combiner combiner(b, nest, before->getType());
-      Values state = combiner.init(); // with a position, which is not asked for
-      state[0] = before;
-      Value *more = read(nest.sparse->operand);
-      write(combiner.step(state, more, /*position=*/nullptr, nullptr)[0]);
-    });
+    loopWithLanes(loops, body);
   });
   e.enterBody();
   dims[at] = before;

@@ -1,5 +1,6 @@
 // A stage whose loops run one after the other along a dim: sums to where an
-// index says (graph::Sparse::Scatter), running sums, sorting.
+// index says (graph::Sparse::Scatter), running sums, sorting. A slice that is
+// replaced in place (graph::Replace) has one index of it.
 #pragma once
 
 #include "compiler/codegen/cpu/LoopsStage.h"
@@ -32,6 +33,8 @@ private:
   void emitScatter();
   void begin();
   void combineAt(llvm::ArrayRef<unsigned> loops);
+  void emitReplace();
+  void loopAt(llvm::ArrayRef<unsigned> loops, Body body);
   void emitRunningSums();
   void emitSort();
   void mergeRuns(llvm::Value *begin, llvm::Value *middle, llvm::Value *end,

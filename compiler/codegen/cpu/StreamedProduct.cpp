@@ -23,7 +23,8 @@ void ContractStage::emitStreamed() {
   Value *begin = b.getInt64(0), *end = b.getInt64(form.laneCount());
   if (GridPart bound = e.kernel.parts(stage)[lead]; e.kernel.isCut(bound))
     begin = tile.origin[*bound.grid], end = tile.end[*bound.grid];
-  int64_t width = kStreamedVectors * e.kernel.lanes();
+  // (Of AVX2 a vector is two registers of 16.)
+  int64_t width = kStreamedVectors / registers.perVector * e.kernel.lanes();
   if (GridPart bound = e.kernel.parts(stage)[lead]; e.kernel.isCut(bound))
     DL_CHECK(e.kernel.tileSizes()[*bound.grid] % width == 0,
              "a tile is whole panels");
@@ -57,7 +58,7 @@ void ContractStage::emitStreamedPanel(Value *lane, int64_t lanes,
   Value *relative = b.CreateSub(lane, tileOrigin(form.laneDims.front()));
   MicroArguments arguments = microArguments(
       sidePointer(form.scalar, row, k),
-      b.CreateGEP(element, sidePointer(form.lane, row, k), relative));
+      b.CreateGEP(laneType(), sidePointer(form.lane, row, k), relative));
   arguments.row = row, arguments.lane = lane;
   arguments.sums = b.CreateGEP(element, scratchAt(scratch.sumsAt), waiting);
   arguments.call(b, microKernel(1, panelAt(0, lanes), part));

@@ -66,9 +66,33 @@ static bool roundsWhatItPacks(const StagedKernel &kernel,
   return rounds;
 }
 
+/// What products read that is stored as bf16 each reads once: nothing is gained
+/// by a copy.
+static bool widensWhatItReads(const StagedKernel &kernel,
+                              const Processor &processor) {
+  bool widens = false;
+  ScopedDiagnosticHandler silence(kernel.op()->getContext(),
+                                  [](Diagnostic &) { return success(); });
+  for (const Stage &stage : kernel.stages()) {
+    if (!stage.contraction)
+      continue;
+    auto form = ContractForm::create(kernel, stage, processor);
+    if (failed(form))
+      return false;
+    if (form->scalar.isNarrow || form->lane.isNarrow) {
+      widens = true;
+      if (!form->widensLanes())
+        return false;
+    }
+  }
+  return widens;
+}
+
 static bool hasBf16(const KernelBody &body) {
-  return llvm::any_of(body.ops(), [](Operation &op) {
-    return graph::elementOf(op.getResult(0)).isBF16();
+  auto isNarrow = [](Value value) { return graph::elementOf(value).isBF16(); };
+  return llvm::any_of(body.ops(), [&](Operation &op) {
+    return isNarrow(op.getResult(0)) ||
+           llvm::any_of(op.getOperands(), isNarrow);
   });
 }
 
@@ -82,6 +106,9 @@ FailureOr<TiledKernel> TiledKernel::create(graph::KernelOp kernel,
     StagedKernel rounding(*body, kernel::ProductReaders::Rounding);
     if (roundsWhatItPacks(rounding, processor))
       return TiledKernel(BoundKernel(std::move(rounding)), processor);
+    StagedKernel widening(*body, kernel::ProductReaders::Widening);
+    if (widensWhatItReads(widening, processor))
+      return TiledKernel(BoundKernel(std::move(widening)), processor);
   }
   StagedKernel staged(std::move(*body));
   for (const Stage &stage : staged.stages())

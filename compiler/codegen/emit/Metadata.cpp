@@ -36,6 +36,7 @@ SAME_CASE(StateRole, Slot);
 SAME_CASE(StateRole, Buffer);
 SAME_CASE(StateRole, Accumulator);
 SAME_CASE(StateRole, Cache);
+SAME_CASE(StateRole, Prepared);
 SAME_COUNT(StateRole);
 SAME_CASE(InitKind, Zero);
 SAME_CASE(InitKind, Constant);

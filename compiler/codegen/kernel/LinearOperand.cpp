@@ -51,6 +51,8 @@ FailureOr<LinearOperand> linearOperand(const StagedKernel &kernel,
     operand.rounds |= graph::payloadFacts(cast<graph::LoopNestOpInterface>(
                                               read.getDefiningOp()))
                           .isRounding;
+  operand.isNarrow =
+      cast<RankedTensorType>(operand.leaf.getType()).getElementType().isBF16();
   operand.coefficients.assign(dims.size(), 0);
   for (auto [expr, stride] : llvm::zip(operand.index, stridesIn(operand.leaf)))
     if (failed(addLinear(expr, stride, operand.coefficients, operand.constant)))

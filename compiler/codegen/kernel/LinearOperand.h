@@ -11,7 +11,8 @@ struct LinearOperand {
   llvm::SmallVector<mlir::AffineExpr> index;
   llvm::SmallVector<int64_t, 8> coefficients;
   int64_t constant = 0;
-  bool rounds = false; // to bf16, what it reads
+  bool rounds = false;   // to bf16, what it reads
+  bool isNarrow = false; // what has memory is of bf16
 };
 
 /// Outside of its operand a product reads zero: of k dim `k` only the part

@@ -204,6 +204,8 @@ StagedKernel::Seen StagedKernel::seenByProducts() const {
     return Seen::Views;
   case ProductReaders::Rounding:
     return Seen::Rounded;
+  case ProductReaders::Widening:
+    return Seen::Stored;
   case ProductReaders::Together:
     return Seen::Padded;
   }
@@ -232,7 +234,9 @@ Value StagedKernel::viewedLeaf(Value value, SmallVectorImpl<AffineExpr> &index,
     if (Value whole = roundedBy(op);
         whole && !isPlaced(op->getOperand(0))) // both at the same place
       return viewedLeaf(whole, index, seen);
-  if (!facts.isView && !(seen >= Seen::Widened && facts.isWidening) &&
+  bool isStored = facts.isWidening && isa<BlockArgument>(op->getOperand(0));
+  if (!facts.isView && !(seen == Seen::Stored && isStored) &&
+      !(seen >= Seen::Widened && facts.isWidening) &&
       !(seen == Seen::Padded && facts.isZeroPaddedView))
     return {};
   const graph::LoopNest &loops = nest(op);

@@ -51,9 +51,10 @@ using Placements = llvm::MapVector<mlir::Value, Placement>;
 
 /// What is elementwise on a product besides its epilogue. Apart: stages that
 /// read it from memory. Rounding: the same, and what products read rounded to
-/// bf16 they round themselves. Together: followers, as of any other stage; what
-/// they need is computed before the product.
-enum class ProductReaders { Apart, Rounding, Together };
+/// bf16 they round themselves. Widening: the same, and what products read that
+/// is stored as bf16 they widen themselves. Together: followers, as of any
+/// other stage; what they need is computed before the product.
+enum class ProductReaders { Apart, Rounding, Widening, Together };
 
 /// The stages of a kernel run in their order.
 class StagedKernel : public KernelBody {
@@ -83,8 +84,9 @@ public:
   /// the stage's iteration dims.
   void forEachRead(const Stage &stage, LeafFn fn) const;
   /// What a reader sees through: views, also f32 that is rounded to bf16; or
-  /// f32 that is stored as bf16, also zeros around what is read.
-  enum class Seen { Views, Rounded, Widened, Padded };
+  /// f32 of an operand of the kernel that is stored as bf16; or any such f32,
+  /// also zeros around what is read.
+  enum class Seen { Views, Rounded, Stored, Widened, Padded };
   /// Where all work goes together, zeros around it are left out, and what is
   /// stored as bf16 is widened.
   Seen seenByProducts() const;

@@ -157,3 +157,47 @@ graph.step @embedding_step(%i: tensor<200x1xi64>, %w: tensor<300x96xf32>, %dy: t
   %2 = graph.sub %w, %1 : (tensor<300x96xf32>, tensor<300x96xf32>) -> tensor<300x96xf32>
   graph.return %2 : tensor<300x96xf32>
 }
+// A slice at an index that is data, along each dim.
+graph.step @update(%i: tensor<1xi64>, %s: tensor<3x1x21xf32>, %x: tensor<3x40x21xf32>) -> tensor<3x40x21xf32> {
+  %0 = graph.update_slice %i, %s, %x {dim = 1 : i64} : (tensor<1xi64>, tensor<3x1x21xf32>, tensor<3x40x21xf32>) -> tensor<3x40x21xf32>
+  graph.return %0 : tensor<3x40x21xf32>
+}
+graph.step @update_innermost(%i: tensor<1x1x1xi64>, %s: tensor<3x21x1xf32>, %x: tensor<3x21x40xf32>) -> tensor<3x21x40xf32> {
+  %0 = graph.update_slice %i, %s, %x {dim = 2 : i64} : (tensor<1x1x1xi64>, tensor<3x21x1xf32>, tensor<3x21x40xf32>) -> tensor<3x21x40xf32>
+  graph.return %0 : tensor<3x21x40xf32>
+}
+graph.step @update_computed(%i: tensor<i64>, %s: tensor<33x1xf32>, %b: tensor<33x1xf32>, %x: tensor<33x50xf32>) -> tensor<33x50xf32> {
+  %a = graph.add %s, %b : (tensor<33x1xf32>, tensor<33x1xf32>) -> tensor<33x1xf32>
+  %t = graph.tanh %a : (tensor<33x1xf32>) -> tensor<33x1xf32>
+  %0 = graph.update_slice %i, %t, %x {dim = 1 : i64} : (tensor<i64>, tensor<33x1xf32>, tensor<33x50xf32>) -> tensor<33x50xf32>
+  graph.return %0 : tensor<33x50xf32>
+}
+graph.step @update_bf16(%i: tensor<1xi64>, %s: tensor<1x21xf32>, %x: tensor<40x21xbf16>) -> tensor<40x21xbf16> {
+  %r = graph.cast %s {to = bf16} : (tensor<1x21xf32>) -> tensor<1x21xbf16>
+  %0 = graph.update_slice %i, %r, %x {dim = 0 : i64} : (tensor<1xi64>, tensor<1x21xbf16>, tensor<40x21xbf16>) -> tensor<40x21xbf16>
+  graph.return %0 : tensor<40x21xbf16>
+}
+graph.step @update_booleans(%i: tensor<1xi64>, %s: tensor<1x21xi1>, %x: tensor<40x21xi1>) -> tensor<40x21xi1> {
+  %0 = graph.update_slice %i, %s, %x {dim = 0 : i64} : (tensor<1xi64>, tensor<1x21xi1>, tensor<40x21xi1>) -> tensor<40x21xi1>
+  graph.return %0 : tensor<40x21xi1>
+}
+// In place of what was there: nothing but the slice is written.
+graph.step @update_in_place(%i: tensor<1xi64>, %s: tensor<3x1x21xf32>, %x: tensor<3x40x21xf32>) -> tensor<3x40x21xf32> {
+  %e = graph.exp %x : (tensor<3x40x21xf32>) -> tensor<3x40x21xf32>
+  %0 = graph.update_slice %i, %s, %e {dim = 1 : i64} : (tensor<1xi64>, tensor<3x1x21xf32>, tensor<3x40x21xf32>) -> tensor<3x40x21xf32>
+  graph.return %0 : tensor<3x40x21xf32>
+}
+graph.step @update_innermost_in_place(%i: tensor<i64>, %s: tensor<33x1xf64>, %b: tensor<33x1xf64>, %x: tensor<33x50xf64>) -> tensor<33x50xf64> {
+  %e = graph.exp %x : (tensor<33x50xf64>) -> tensor<33x50xf64>
+  %a = graph.add %s, %b : (tensor<33x1xf64>, tensor<33x1xf64>) -> tensor<33x1xf64>
+  %t = graph.tanh %a : (tensor<33x1xf64>) -> tensor<33x1xf64>
+  %0 = graph.update_slice %i, %t, %e {dim = 1 : i64} : (tensor<i64>, tensor<33x1xf64>, tensor<33x50xf64>) -> tensor<33x50xf64>
+  graph.return %0 : tensor<33x50xf64>
+}
+graph.step @update_bf16_in_place(%i: tensor<1xi64>, %s: tensor<1x37xf32>, %x: tensor<40x37xf32>) -> tensor<40x37xbf16> {
+  %m = graph.mul %x, %x : (tensor<40x37xf32>, tensor<40x37xf32>) -> tensor<40x37xf32>
+  %b = graph.cast %m {to = bf16} : (tensor<40x37xf32>) -> tensor<40x37xbf16>
+  %r = graph.cast %s {to = bf16} : (tensor<1x37xf32>) -> tensor<1x37xbf16>
+  %0 = graph.update_slice %i, %r, %b {dim = 0 : i64} : (tensor<1xi64>, tensor<1x37xbf16>, tensor<40x37xbf16>) -> tensor<40x37xbf16>
+  graph.return %0 : tensor<40x37xbf16>
+}

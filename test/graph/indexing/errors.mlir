@@ -71,3 +71,21 @@ graph.step @scatter_size(%i: tensor<4x1xi64>, %x: tensor<4x5xf32>) {
   %0 = graph.scatter_add %i, %x {dim = 0, size = 0} : (tensor<4x1xi64>, tensor<4x5xf32>) -> tensor<0x5xf32>
   graph.return
 }
+
+// -----
+
+graph.step @update_index(%i: tensor<2xi64>, %s: tensor<1x5xf32>, %x: tensor<4x5xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{update_slice: the index is one i64, got i64 [2]}}
+  %0 = graph.update_slice %i, %s, %x {dim = 0} : (tensor<2xi64>, tensor<1x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+  graph.return
+}
+
+// -----
+
+graph.step @update_shape(%i: tensor<i64>, %s: tensor<1x5xf32>, %x: tensor<4x5xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{update_slice: f32 [1,5] is no slice of f32 [4,5] along dim 1}}
+  %0 = graph.update_slice %i, %s, %x {dim = 1} : (tensor<i64>, tensor<1x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+  graph.return
+}

@@ -1,6 +1,6 @@
 // RUN: dl-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{@w: the role is parameter, slot, buffer, accumulator or cache, not 'weight'}}
+// expected-error@+1 {{@w: the role is parameter, slot, buffer, accumulator, cache or prepared, not 'weight'}}
 graph.state @w {type = tensor<4xf32>, role = "weight"}
 
 // -----

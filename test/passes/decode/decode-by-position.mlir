@@ -17,11 +17,9 @@
 // CHECK: graph.index_check %{{.*}} : (tensor<1x1xi64>) -> tensor<i32>
 // CHECK: %[[X:.*]] = graph.add %{{.*}} : (tensor<1x1x4xf32>, tensor<1x4xf32>) -> tensor<1x1x4xf32>
 // CHECK: %[[ROW:.*]] = graph.transpose %[[X]] {{.*}} -> tensor<1x4x1xf32>
-// CHECK: %[[PLACES:.*]] = graph.iota {{.*}}{dim = 2 : i64, type = tensor<1x1x8xi64>}
 // CHECK: %[[STEP:.*]] = graph.slice %[[S]] {offsets = array<i64: 6>
 // CHECK: %[[HERE:.*]] = graph.reshape %[[STEP]]
-// CHECK: %[[IS:.*]] = graph.eq %[[PLACES]], %[[HERE]]
-// CHECK: %[[ALL:.*]] = graph.select %[[IS]], %[[ROW]], %[[WAS]]
+// CHECK: %[[ALL:.*]] = graph.update_slice %[[HERE]], %[[ROW]], %[[WAS]] {dim = 2 : i64}
 // CHECK: graph.matmul %[[X]], %[[ALL]] {spec = "bqd,bdk->bqk"} {{.*}} -> tensor<1x1x8xf32>
 // CHECK: graph.lt %{{.*}}, %{{.*}} : (tensor<1x1xi64>, tensor<8xi64>) -> tensor<1x8xi1>
 // CHECK: graph.return %{{.*}}, %{{.*}}, %[[ALL]]

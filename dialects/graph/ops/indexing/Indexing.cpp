@@ -98,3 +98,27 @@ LogicalResult ScatterAmaxOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                               SmallVectorImpl<Type> &types) {
   return inferScatter(loc, "scatter_amax", adaptor, types);
 }
+
+LogicalResult UpdateSliceOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  auto index = cast<RankedTensorType>(adaptor.getIndex().getType());
+  auto slice = cast<RankedTensorType>(adaptor.getSlice().getType());
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  int64_t dim = adaptor.getDim();
+  if (failed(requireDim(loc, "update_slice", dim, x)))
+    return failure();
+  if (!index.getElementType().isSignlessInteger(64) ||
+      index.getNumElements() != 1)
+    return emitOptionalError(loc, "update_slice: the index is one i64, got ",
+                             typeText(index));
+  SmallVector<int64_t> shape(x.getShape());
+  shape[dim] = 1;
+  if (slice.getShape() != ArrayRef(shape) ||
+      slice.getElementType() != x.getElementType())
+    return emitOptionalError(loc, "update_slice: ", typeText(slice),
+                             " is no slice of ", typeText(x), " along dim ",
+                             dim);
+  types.push_back(x);
+  return success();
+}

@@ -43,4 +43,15 @@ def Graph_ScatterAmaxOp : Graph_InferredOp<"scatter_amax",
   let results = (outs Graph_Tensor:$result);
 }
 
+def Graph_UpdateSliceOp : Graph_InferredOp<"update_slice",
+    !listconcat(Graph_Nest, Graph_OwnRule)> {
+  let summary = "x, with `slice` at the index along `dim`.";
+  let description = [{
+    As torch.select_scatter with an index that is data, or jax.lax.dynamic_update_slice: `index` is one i64, the
+    slice has one element along `dim`. What a step does to a state with it takes as long as the slice.
+  }];
+  let arguments = (ins Graph_Tensor:$index, Graph_Tensor:$slice, Graph_Tensor:$x, I64Attr:$dim);
+  let results = (outs Graph_Tensor:$result);
+}
+
 #endif

@@ -90,3 +90,34 @@ SmallVector<Value> ScatterAmaxOp::buildBody(OpBuilder &builder, Location loc,
 int64_t GatherOp::getFlops() { return 0; }
 int64_t ScatterAddOp::getFlops() { return numElements(getX()); }
 int64_t ScatterAmaxOp::getFlops() { return numElements(getX()); }
+
+LoopNest UpdateSliceOp::getLoopNest() {
+  MLIRContext *context = getContext();
+  unsigned rank = shapeOf(getX()).size();
+  LoopNest nest;
+  nest.extents.assign(shapeOf(getX()).begin(), shapeOf(getX()).end());
+  nest.numParallel = rank;
+  nest.replace = {unsigned(getDim())};
+  SmallVector<AffineExpr> zeros(shapeOf(getIndex()).size(),
+                                getAffineConstantExpr(0, context)),
+      dims;
+  for (unsigned i = 0; i < rank; ++i)
+    dims.push_back(getAffineDimExpr(i, context));
+  Access x{AffineMap::get(rank, 0, dims, context), {}, {}};
+  dims[getDim()] = getAffineConstantExpr(0, context);
+  nest.accesses = {{AffineMap::get(rank, 0, zeros, context), {}, {}},
+                   {AffineMap::get(rank, 0, dims, context), {}, {}},
+                   x};
+  return nest;
+}
+
+SmallVector<Value> UpdateSliceOp::buildBody(OpBuilder &builder, Location loc,
+                                            ValueRange x, ValueRange indices) {
+  Value here =
+      indexToScalar(builder, loc, indices[getDim()], builder.getI64Type());
+  Value isHere =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, x[0], here);
+  return {arith::SelectOp::create(builder, loc, isHere, x[1], x[2])};
+}
+
+int64_t UpdateSliceOp::getFlops() { return 0; }

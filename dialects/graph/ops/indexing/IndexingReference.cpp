@@ -64,3 +64,20 @@ HostTensors ScatterAmaxOp::evaluate(ArrayRef<HostTensor> operands) {
   });
   return {result};
 }
+
+HostTensors UpdateSliceOp::evaluate(ArrayRef<HostTensor> operands) {
+  HostTensor result = operands[2];
+  const HostTensor &slice = operands[1];
+  forEachElement(slice.shape(), [&](int64_t i, auto index) {
+    SmallVector<int64_t> to(index);
+    to[getDim()] = indexFor(operands[0], {}, result.shape()[getDim()]);
+    if (to[getDim()] < 0)
+      return;
+    int64_t at = flatIndex(result.shape(), to);
+    if (slice.isFloat())
+      result.floats[at] = slice.floats[i];
+    else
+      result.ints[at] = slice.ints[i];
+  });
+  return {result};
+}

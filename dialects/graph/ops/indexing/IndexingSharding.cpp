@@ -121,3 +121,22 @@ FailureOr<SmallVector<Value>> ScatterAmaxOp::buildLocal(const Shard &shard,
                                                         ValueRange operands) {
   return localScatter(*this, Combine::Max, shard, builder, operands);
 }
+
+/// Who has a part of the updated dim would have to know where it begins.
+ShardingRule UpdateSliceOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors slice, x;
+  for (auto [i, size] : llvm::enumerate(shapeOf(getX()))) {
+    DimFactors factors;
+    if (i == getDim() && size != 1)
+      factors.push_back(rule.addBlocked(size, BlockReason::IndexInPayload));
+    else if (size != 1)
+      factors.push_back(rule.add(size));
+    slice.push_back(i == getDim() ? DimFactors() : factors);
+    x.push_back(factors);
+  }
+  rule.operands = {TensorFactors(shapeOf(getIndex()).size()), slice, x};
+  rule.results = {x};
+  rule.partials = {{{1, 2}, Splitting::Sum}, {{1, 2}, Splitting::Max}};
+  return rule;
+}

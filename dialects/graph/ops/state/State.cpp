@@ -11,9 +11,10 @@ LogicalResult StateOp::verify() {
     return failure();
   StringRef role = getRole();
   bool belongs = role == "slot" || role == "accumulator";
-  if (!belongs && role != "parameter" && role != "buffer" && role != "cache")
-    return error() << "the role is parameter, slot, buffer, accumulator or "
-                      "cache, not '"
+  if (!belongs && role != "parameter" && role != "buffer" && role != "cache" &&
+      role != "prepared")
+    return error() << "the role is parameter, slot, buffer, accumulator, cache "
+                      "or prepared, not '"
                    << role << "'";
   if (belongs != getOf().has_value())
     return error() << (belongs ? "needs" : "cannot have")

@@ -10,8 +10,8 @@ def Graph_StateOp : Op<GraphDialect, "state", [Symbol]> {
     A graph.step takes its value as an argument `state @name` and returns the new
     one as a result `state @name`.
 
-    `role` is "parameter", "slot" (of an optimizer), "buffer", "accumulator" or "cache"
-    (of earlier positions, for the steps that generate); `of` names the parameter that a slot or an accumulator belongs to. `init` is
+    `role` is "parameter", "slot" (of an optimizer), "buffer", "accumulator", "cache"
+    (of earlier positions, for the steps that generate) or "prepared" (what one of these reads of weights); `of` names the parameter that a slot or an accumulator belongs to. `init` is
     {kind, a, b : f64, key : i64}, and low, high : f64 where the kind has them; the
     kinds are those of the plan (runtime/plan/plan.fbs).
     `layout` is the order of the logical dims in memory, outermost first.
