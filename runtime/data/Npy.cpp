@@ -147,6 +147,11 @@ Expected<NpyArray> dlrt::parseNpy(std::span<const uint8_t> bytes) {
     return wrong("its data are in Fortran order; save numpy."
                  "ascontiguousarray(x)");
   auto element = elementOf(header.descr);
+  if (!element && header.descr.starts_with('>'))
+    return wrong(
+        fmt::format("its dtype is '{}', of which the first byte counts "
+                    "most; save x.astype('<{}')",
+                    header.descr, header.descr.substr(1)));
   if (!element)
     return wrong(fmt::format("its dtype is '{}'; '<f2', '<f4', '<f8', integers "
                              "of all widths and '|b1' can be read",

@@ -60,6 +60,26 @@ dlrt::tensorPaths(const fb::DatasetT &dataset, const DataRequest &request) {
   return paths;
 }
 
+static const char *numpyName(fb::DType dtype) {
+  switch (dtype) {
+  case fb::DType::F32:
+    return "float32";
+  case fb::DType::F64:
+    return "float64";
+  case fb::DType::I64:
+    return "int64";
+  case fb::DType::I32:
+    return "int32";
+  case fb::DType::U8:
+    return "uint8";
+  case fb::DType::Bool:
+    return "bool_";
+  case fb::DType::BF16: // no input has it
+    break;
+  }
+  return "float32";
+}
+
 static Status checkItems(const NpyArray &array,
                          const fb::InputComponentT &component,
                          const std::string &path) {
@@ -68,10 +88,15 @@ static Status checkItems(const NpyArray &array,
               itemConverter(array.element, component.dtype);
   if (fits && item == component.shape)
     return {};
+  std::string remedy;
+  if (item == component.shape)
+    remedy =
+        fmt::format("; save x.astype(numpy.{})", numpyName(component.dtype));
   return {Code::Training,
-          fmt::format("'{}' has items {} {}, the plan was compiled for {} {}",
+          fmt::format("'{}' has items {} {}, the plan was compiled for {} {}{}",
                       path, nameOf(array.element), shapeText(item),
-                      nameOf(component.dtype), shapeText(component.shape))};
+                      nameOf(component.dtype), shapeText(component.shape),
+                      remedy)};
 }
 
 /// What stands between the file's elements and the batch's.

@@ -219,7 +219,7 @@ Status checkPrompt(Session &session, const LanguageModel &model,
                    const Tokens &prompt) {
   for (uint64_t token : prompt)
     if (token >= model.knownTokens())
-      return {Code::Usage, fmt::format("token {} of the prompt: the model "
+      return {Code::Usage, fmt::format("the prompt has token {}; the model "
                                        "knows 0 to {}",
                                        token, model.knownTokens() - 1)};
   constexpr uint64_t few = 3; // each takes two runs

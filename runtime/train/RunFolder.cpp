@@ -119,6 +119,8 @@ Status RunFolder::rewrite(const RunRecord &record) const {
     json.array("former_plans", record.formerPlans);
   if (!record.library.empty())
     json.field("library", record.library);
+  if (!record.told.empty())
+    json.array("told", record.told);
   json.endObject();
   std::string text = json.text() + "\n";
   return writeFileAtomically(root + "/run.json", {bytesOf(text)});
@@ -157,6 +159,10 @@ Expected<RunRecord> RunFolder::recordIn(const std::string &folder) {
   good = good && (!former || former->kind == JsonValue::Kind::Array);
   for (size_t i = 0; good && former && i < former->items.size(); ++i)
     good = takeString(&former->items[i], record.formerPlans.emplace_back());
+  const JsonValue *told = json->find("told");
+  good = good && (!told || told->kind == JsonValue::Kind::Array);
+  for (size_t i = 0; good && told && i < told->items.size(); ++i)
+    good = takeString(&told->items[i], record.told.emplace_back());
   const JsonValue *library = json->find("library");
   good = good && (!library || takeString(library, record.library));
   if (!good)

@@ -20,6 +20,9 @@ struct RunRecord {
   /// Of plans that the run had before, whose checkpoints it can go on from.
   std::vector<std::string> formerPlans = {};
   std::string library = {}; ///< of the device, as of the last process
+  /// Besides `length`, what processes that resumed it were told: it goes before
+  /// `arguments`.
+  std::vector<std::string> told = {};
 };
 
 /// model.plan is a copy: a model that is compiled again must not change what a

@@ -259,8 +259,8 @@ static std::string whoMultiplies(const std::string &library) {
   return library.empty() ? "the plan's own kernels" : library;
 }
 
-/// run.json names the length of the newest process: what a resumed run was told
-/// holds for the next one, too.
+/// What a resumed run was told holds for the next one, too: run.json names the
+/// length of the newest process.
 Status RunOutput::keepRecord(bool isOver) {
   const std::string &library = session.device().library();
   if (!folder->holdsRun()) {
@@ -278,6 +278,9 @@ Status RunOutput::keepRecord(bool isOver) {
     return record.takeError();
   std::string length =
       isOver && !record->length.empty() ? record->length : run.length;
+  bool isToldMore = !run.told.empty() && record->told != run.told;
+  if (isToldMore)
+    record->told = run.told;
   std::string hash = planHashText(session.planFile().checksum);
   if (record->planHash != hash) {
     record->length = length;
@@ -285,7 +288,7 @@ Status RunOutput::keepRecord(bool isOver) {
     record->library = library;
     return folder->begin(*record, session.planFile().file.bytes());
   }
-  if (record->length == length && record->library == library)
+  if (record->length == length && record->library == library && !isToldMore)
     return {};
   if (record->library != library)
     observer.warning(fmt::format(

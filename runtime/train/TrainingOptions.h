@@ -26,6 +26,8 @@ struct RunOptions {
   /// length of this process as one of them ("--epochs=3").
   std::vector<std::string> arguments;
   std::string length;
+  /// The same, as told to it by processes that resumed it, this one included.
+  std::vector<std::string> told = {};
   /// Values that go before those of the checkpoint.
   std::vector<SettingValue> settings;
   /// Turns that go before those of the checkpoint, or none.

@@ -374,7 +374,7 @@ class Generate(support.ToolTest):
         self.assertRegex(said, r"^299 256 \d+ \d+ \d+ \n$")
         self.fails(USAGE, "--tokens N,N,... says it; this model's tokens are numbers")
         self.fails(USAGE, "--text: this model has 300 tokens, which are no bytes", "--text", "a")
-        self.fails(USAGE, "token 300 of the prompt: the model knows 0 to 299", "--tokens", "1,300")
+        self.fails(USAGE, "the prompt has token 300; the model knows 0 to 299", "--tokens", "1,300")
 
     def fails(self, code, words, *arguments):
         return self.refuse(code, words, dltools.DLRUN, "generate", "m.plan", "--init", "w.safetensors", *arguments)
@@ -388,7 +388,7 @@ class Generate(support.ToolTest):
         self.fails(USAGE, "--stop: at least one byte is wanted", "--text", "a", "--stop", "")
         self.fails(USAGE, "--min-p: '2' is not a share", "--min-p", "2")
         self.fails(USAGE, "--repetition-penalty: '0' is not a number from 0.001 to 1000", "--repetition-penalty", "0")
-        self.fails(USAGE, "token 97 of the prompt: the model knows 0 to 31", "--text", "a")
+        self.fails(USAGE, "the prompt has token 97; the model knows 0 to 31", "--text", "a")
         self.fails(USAGE, "--temperature: '-1' is not a number from 0 on", "--temperature", "-1")
         self.fails(USAGE, "--top-p: '0' is not a share", "--top-p", "0")
         self.fails(USAGE, "there is no p.generate() 'next'", "--generation", "next")
@@ -417,7 +417,7 @@ class Generate(support.ToolTest):
         (tokens,) = self.tokens("--tokens", "255", "--temperature", 50, "--max-new-tokens", 300)
         self.assertLess(max(tokens), 256)
         self.assertGreater(len(set(tokens)), 100)
-        self.fails(USAGE, "token 256 of the prompt: the model knows 0 to 255", "--tokens", "1,256")
+        self.fails(USAGE, "the prompt has token 256; the model knows 0 to 255", "--tokens", "1,256")
 
     def test_nothing_but_tokens_is_read(self):
         np.save(self.path("tokens.npy"), np.zeros((8, 6), np.int64))

@@ -60,6 +60,19 @@ class Use(Trained):
                 result = dltools.call([tool, option])
                 self.assertEqual((result.returncode, result.stderr), (0, ""), f"{tool} {option}")
                 self.assertTrue(result.stdout)
+        asked = dltools.call([dltools.DLRUN, "help", "predict"])
+        self.assertEqual((asked.returncode, asked.stdout), (0, dltools.call([dltools.DLRUN, "predict", "--help"]).stdout))
+        self.assertNotIn("checkpoints and logs", asked.stdout)
+
+    def test_one_goal_is_watched(self):
+        for option in "--keep-best", "--stop-when":
+            goal = ["max:test.accuracy", "test.loss not better in 2"][option == "--stop-when"]
+            self.fails(USAGE, [f"{option}: it is given twice"], option, goal, option, goal)
+
+    def test_dtypes_that_are_not_converted(self):
+        for dtype, words in ((np.int64, "save x.astype(numpy.float32)"), (">f4", "save x.astype('<f4')")):
+            np.save(self.path("other.npy"), np.load(self.path("x.npy")).astype(dtype))
+            self.fails((TRAINING, IO)[dtype == ">f4"], [words], "--data", "other.npy,y.npy")
 
 
 class Weights(Trained):

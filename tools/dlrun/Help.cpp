@@ -1,6 +1,8 @@
 #include "tools/dlrun/Options.h"
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 using namespace dlrun;
 
@@ -40,18 +42,23 @@ namespace {
 struct CommandHelp {
   Command command;
   const char *text;
+  /// Options that the text is about, or that change nothing.
+  std::vector<std::string_view> apart = {};
 };
 
-constexpr CommandHelp commands[] = {
-    {Command::Eval, R"(dlrun eval PLAN|FOLDER [options]
+const CommandHelp commands[] = {
+    {Command::Eval,
+     R"(dlrun eval PLAN|FOLDER [options]
 Runs all evaluations of the model over their whole data sets and prints the means
 of their metrics over the items. The weights are those of --init, or the initial
 ones; the folder of a run stands for its plan, its data and its newest checkpoint.
 
   dlrun eval mnist.plan --init mnist.safetensors
   dlrun eval runs/mnist --json
-)"},
-    {Command::Predict, R"(dlrun predict PLAN|FOLDER --init W [options]
+)",
+     {"no-shuffle"}},
+    {Command::Predict,
+     R"(dlrun predict PLAN|FOLDER --init W [options]
 Writes what p.predict() of the model returns, for all items in the order of the data.
 --out FILE.safetensors takes all tensors, under their names (those of several
 predictions as PREDICTION.TENSOR), FILE.npy the only one; without it the file has the
@@ -59,7 +66,8 @@ plan's name. Data that the prediction does not use, such as labels, may be missi
 folder of a run stands for its plan and its newest checkpoint.
 
   dlrun predict mnist.plan --init mnist.safetensors --data new.npy --out digits.npy
-)"},
+)",
+     {"out", "no-shuffle"}},
     {Command::Generate, R"(dlrun generate PLAN|FOLDER --init W [options]
 Goes on with a text by what p.generate() of the model says. A token at a time is drawn;
 the same seed draws the same. When the model's window is full, it goes on without its
@@ -80,16 +88,20 @@ are made up unless --data gives some.
     {Command::Resume, R"(dlrun resume FOLDER [options]
 Goes on with a run that was started with --out FOLDER, from its newest checkpoint
 and to the same bits, as if it had not been interrupted. The options of its start
-hold, but for those that are given again.
+hold, but for those that are given again: these hold from then on, if they are
+about how long, what is kept, written and watched, settings, turns or data.
 
   dlrun resume runs/mnist
   dlrun resume runs/mnist --epochs 40 --set optim.lr=0.001
   dlrun resume runs/mnist --from 4000 --set optim.lr=0.0005
 )"},
-    {Command::Info, R"(dlrun info PLAN [--json]
+    {Command::Info,
+     R"(dlrun info PLAN [--json]
 Prints what is in a plan: parameters, states, settings, steps with their kernels
-and what each waits for; with --json all of it, buffers and layouts too.
-)"},
+and what each waits for; with --json all of it, buffers and layouts too, as one
+document.
+)",
+     {"json"}},
 };
 
 /// A piece of the long help: the option it is about, and its lines.
@@ -103,8 +115,8 @@ constexpr OptionHelp optionTexts[] = {
     {"epochs", "  --epochs N                   passes over the training data "
                "(default: 1)\n"},
     {"steps",
-     R"(  --steps N                    updates, whatever the epoch; 0 with
-                               --save-final writes the initial weights
+     R"(  --steps N                    updates, whatever the epoch; of a training
+                               0 with --save-final writes the initial weights
 )"},
     {"alternate",
      R"(  --alternate STEP:N,STEP:N    turns of a plan's training steps: so many updates of
@@ -349,7 +361,9 @@ std::string dlrun::helpText(const Options &options) {
       if (command.command == options.command)
         return command.text + std::string("\n") +
                optionList([&](std::string_view name) {
-                 return takesOption(options.command, name);
+                 return takesOption(options.command, name) &&
+                        std::ranges::find(command.apart, name) ==
+                            command.apart.end();
                });
   std::string text = head;
   if (!options.longHelp)

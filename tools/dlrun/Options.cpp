@@ -49,9 +49,11 @@ public:
         options.arguments.insert(options.arguments.end(),
                                  arguments.begin() + ptrdiff_t(begin),
                                  arguments.begin() + ptrdiff_t(at) + 1);
-      if (options.help || options.version)
+      if (options.version || (options.help && !asked))
         return options;
     }
+    if (options.help)
+      return options;
     DLRT_TRY(checkTogether());
     // Each file's own names go before those of all.
     for (WeightSource &source : options.init)
@@ -65,6 +67,10 @@ public:
 
 private:
   Status positional(const std::string &argument) {
+    if (at == 0 && argument == "help") { // dlrun help eval
+      options.help = options.longHelp = asked = true;
+      return {};
+    }
     if (!commandSeen && options.plan.empty()) {
       auto found = std::ranges::find(commandNames, argument);
       if (found != commandNames.end()) {
@@ -104,6 +110,9 @@ private:
       else
         return usage("its value is missing");
     }
+    for (std::string_view once : {"keep-best", "stop-when"})
+      if (name == once && std::ranges::find(used, &*found) != used.end())
+        return usage("it is given twice; one goal is watched");
     used.push_back(&*found);
     forLauncher = found->commands & kLauncherOption;
     return found->apply(options, value);
@@ -179,6 +188,7 @@ private:
   Options options;
   std::vector<const OptionInfo *> used;
   bool commandSeen = false, optionsEnded = false;
+  bool asked = false;       ///< for help, by the first word
   bool forLauncher = false; ///< the argument at hand is not passed on
 };
 
@@ -226,14 +236,87 @@ static Expected<Options> parseRecord(const RunRecord &record) {
   return Parser(length, *options).parse();
 }
 
-/// Both lists go through one set of options; what is said again counts. Paths
-/// of the second list are made absolute, for the run goes on in its folder.
+/// What a run is told when it goes on, besides its length, and knows from then
+/// on. What is not here is of a process, or in checkpoints.
+static constexpr std::string_view kRemembered[] = {
+    "data",      "save-final", "save-metrics", "every",    "halt-on",
+    "keep-best", "stop-when",  "keep",         "drop-last"};
+
+static std::string_view nameOf(std::string_view option) {
+  std::string_view name = option.substr(std::min<size_t>(2, option.size()));
+  return name.substr(0, name.find('='));
+}
+
+/// Said again an option counts as the later one says; --every, by its parts.
+static void tell(std::vector<std::string> &told,
+                 const std::vector<std::string> &more) {
+  std::erase_if(told, [&](const std::string &before) {
+    std::string_view name = nameOf(before);
+    return std::ranges::any_of(more, [&](const std::string &now) {
+      return nameOf(now) == name && (name != "every" || now == before);
+    });
+  });
+  told.insert(told.end(), more.begin(), more.end());
+}
+
+/// The remembered ones of a process's options, in one form, paths absolute.
+static std::vector<std::string>
+remembered(const std::vector<std::string> &arguments) {
+  std::vector<std::string> list;
+  for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (!arguments[i].starts_with("--"))
+      continue;
+    std::string name(nameOf(arguments[i]));
+    auto found = std::ranges::find_if(
+        optionTable(), [&](const OptionInfo &o) { return name == o.name; });
+    if (found == optionTable().end())
+      continue;
+    size_t equals = arguments[i].find('=');
+    std::string value = !found->takesValue ? ""
+                        : equals != std::string::npos
+                            ? arguments[i].substr(equals + 1)
+                            : arguments[++i];
+    if (std::ranges::find(kRemembered, name) == std::end(kRemembered))
+      continue;
+    if (name == "data")
+      value = absoluteData(value);
+    if (name.starts_with("save-"))
+      value = std::filesystem::absolute(value);
+    list.push_back("--" + name + (found->takesValue ? "=" + value : ""));
+  }
+  return list;
+}
+
+/// Of what the record's own options say several times, what is told alone
+/// counts.
+static Expected<Options> parseTold(const RunRecord &record,
+                                   const std::vector<std::string> &told) {
+  Expected<Options> options = parseRecord(record);
+  if (!options)
+    return options;
+  for (const std::string &option : told) {
+    if (nameOf(option) == "halt-on")
+      options->haltOn.clear();
+    if (nameOf(option) == "data")
+      options->data.clear();
+  }
+  return Parser(told, *options).parse();
+}
+
+Expected<Options> dlrun::optionsOf(const RunRecord &record) {
+  return parseTold(record, record.told);
+}
+
+/// All go through one set of options; what is said again counts. Paths of
+/// `resumed` are made absolute, for the run goes on in its folder.
 Expected<Options> dlrun::parseResumed(const RunRecord &record,
                                       const std::vector<std::string> &resumed) {
   Expected<Options> now = parseOptions(resumed);
   if (!now)
     return now;
-  Expected<Options> options = parseRecord(record);
+  std::vector<std::string> told = record.told;
+  tell(told, remembered(resumed));
+  Expected<Options> options = parseTold(record, told);
   if (!options)
     return options.takeError().within("the run's own options");
   if (now->epochs || now->steps)
@@ -251,6 +334,7 @@ Expected<Options> dlrun::parseResumed(const RunRecord &record,
   Expected<Options> all = Parser(resumed, *options).parse();
   if (!all)
     return all;
+  all->told = std::move(told);
   all->newSettings = now->settings;
   all->newTurns = now->turns;
   if (!now->newPlan.empty())

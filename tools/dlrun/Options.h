@@ -26,6 +26,8 @@ struct Options {
   std::string plan; ///< resume: the run's folder
   /// As they were given, but for those of `launch`.
   std::vector<std::string> arguments;
+  /// Resume: what goes before them, said to earlier processes and to this one.
+  std::vector<std::string> told;
   bool help = false, longHelp = false, version = false;
   bool commandNamed = false; ///< by its name; training has none
 
@@ -80,7 +82,10 @@ struct Options {
 /// Arguments without the program's name.
 dlrt::Expected<Options> parseOptions(const std::vector<std::string> &arguments);
 
-/// The options a run was started with, changed by those of `dlrun resume`.
+/// The options a run was started with, changed by what it was told since.
+dlrt::Expected<Options> optionsOf(const dlrt::RunRecord &record);
+
+/// The same, changed by those of `dlrun resume`.
 dlrt::Expected<Options> parseResumed(const dlrt::RunRecord &record,
                                      const std::vector<std::string> &resumed);
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -154,6 +155,53 @@ std::string dlrun::folderOfStart(const RunRecord &record) {
   return folder.empty() ? "." : folder;
 }
 
+/// Without `path` at its end, if it is there.
+static std::optional<fs::path> without(fs::path folder, const fs::path &path) {
+  fs::path end = path.lexically_normal();
+  if (!end.has_filename()) // "runs/a/"
+    end = end.parent_path();
+  for (; !end.empty(); end = end.parent_path(), folder = folder.parent_path())
+    if (end.is_absolute() || end.filename() == ".." ||
+        end.filename() != folder.filename())
+      return std::nullopt;
+  return folder;
+}
+
+/// Where the relative paths of a run belong: the folder in which it was
+/// started, or that of a copy.
+static std::string folderOfPaths(const RunRecord &record,
+                                 const std::string &out,
+                                 const std::string &folder) {
+  std::error_code error;
+  fs::path was = fs::weakly_canonical(fs::path(record.folder) / out, error);
+  fs::path is = fs::weakly_canonical(folder, error);
+  bool isCopy = was != is && isRunFolder(was);
+  if (was == is || !(isCopy || !fs::exists(record.folder, error)))
+    return record.folder;
+  if (auto start = without(is, out)) {
+    warn(fmt::format("the run was started as '{}'; its relative paths are "
+                     "those of '{}' here",
+                     was.native(), start->native()));
+    return *start;
+  }
+  if (isCopy)
+    warn(fmt::format("this is a copy of the run in '{}'; its relative paths, "
+                     "of weights to be written, too, are those of '{}'",
+                     was.native(), record.folder));
+  return record.folder;
+}
+
+void dlrun::enterFolderOf(const RunRecord &record, const std::string &out,
+                          const std::string &folder) {
+  std::string start = folderOfPaths(record, out, folder);
+  std::error_code error;
+  fs::current_path(start, error);
+  if (error)
+    warn(fmt::format("the run was started in '{}', which cannot be entered; "
+                     "its relative paths are looked for here",
+                     start));
+}
+
 Expected<Options> dlrun::withRunFolder(const Options &given) {
   Options options = given;
   if (!isRunFolder(given.plan))
@@ -161,7 +209,7 @@ Expected<Options> dlrun::withRunFolder(const Options &given) {
   auto record = RunFolder::recordIn(given.plan);
   if (!record)
     return record.takeError();
-  auto started = parseOptions(record->arguments);
+  auto started = optionsOf(*record);
   if (!started)
     return started.takeError().within("the run's own options");
   makeAbsolute(options);
@@ -172,11 +220,6 @@ Expected<Options> dlrun::withRunFolder(const Options &given) {
     options.init = {{folder, {}}};
   if (options.data.empty())
     options.data = started->data;
-  std::error_code error;
-  fs::current_path(record->folder, error);
-  if (error)
-    warn(fmt::format("the run was started in '{}', which cannot be entered; "
-                     "its relative paths are looked for here",
-                     record->folder));
+  enterFolderOf(*record, started->out, folder);
   return options;
 }

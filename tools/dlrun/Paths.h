@@ -23,6 +23,11 @@ dlrt::Status checkOutputsAgainstData(const Options &options,
 /// its data. Enters the folder in which the run was started.
 dlrt::Expected<Options> withRunFolder(const Options &options);
 
+/// Enters the folder of a run's relative paths: in which it was started, as
+/// `--out out`, or that of a copy. `folder` is where the run is now.
+void enterFolderOf(const dlrt::RunRecord &record, const std::string &out,
+                   const std::string &folder);
+
 /// The folder of the plan that a run was started with; "." where it had none.
 std::string folderOfStart(const dlrt::RunRecord &record);
 

@@ -45,17 +45,12 @@ Expected<int> dlrun::runResume(const Options &given) {
     if (!merged)
       return merged.takeError();
     options = std::move(*merged);
-    options.out = *folder;
     // Relative paths are those of the run's start.
     std::error_code error;
-    if (std::filesystem::current_path(error) != record->folder) {
-      options.out = std::filesystem::absolute(options.out, error);
-      std::filesystem::current_path(record->folder, error);
-      if (error)
-        warn(fmt::format("the run was started in '{}', which cannot be "
-                         "entered; its relative paths are looked for here",
-                         record->folder));
-    }
+    auto here = std::filesystem::current_path(error);
+    std::string path = std::filesystem::absolute(*folder, error);
+    enterFolderOf(*record, options.out, path);
+    options.out = std::filesystem::current_path(error) == here ? *folder : path;
     options.modelFolder = folderOfStart(*record);
     if (options.newPlan.empty())
       options.plan = options.out + "/model.plan";

@@ -183,6 +183,7 @@ TrainingOptions trainingOptions(const Options &options) {
              !options.newPlan.empty(),
              options.arguments,
              lengthOption(options),
+             options.told,
              options.newSettings,
              options.newTurns,
              options.from};

@@ -1,6 +1,6 @@
 """GPT-2 that goes on with tokens in PyTorch, with keys and values kept where they belong: what generate.py compares with.
 
-    generate_peer.py FOLDER THREADS eager|compile NEW_TOKENS
+    generate_peer.py FOLDER THREADS eager|compile NEW_TOKENS f32|bf16
 
 Takes the likeliest token each time. Eager code attends to the positions that there are, compiled code to all with a mask, so
 that shapes stay. JSON on stdout; what was compiled or read for the first time is not counted.
@@ -18,12 +18,13 @@ HEADS, LENGTH, PROMPT = 12, 1024, [15496, 11, 314]
 
 
 class Gpt2:
-    def __init__(self, weights):
-        self.weights = {name: torch.from_numpy(value) for name, value in weights.items()}
+    def __init__(self, weights, dtype):
+        self.weights = {name: torch.from_numpy(value).to(dtype) for name, value in weights.items()}
         self.depth = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("h."))
         self.width = self.weights["wte.weight"].shape[1]
         shape = self.depth, 1, HEADS, LENGTH, self.width // HEADS
-        self.keys, self.values, self.places = torch.zeros(shape), torch.zeros(shape), torch.arange(LENGTH)
+        self.keys, self.values = torch.zeros(shape, dtype=dtype), torch.zeros(shape, dtype=dtype)
+        self.places = torch.arange(LENGTH)
 
     def norm(self, x, name):
         return F.layer_norm(x, (self.width,), self.weights[name + ".weight"], self.weights[name + ".bias"])
@@ -55,9 +56,9 @@ class Gpt2:
 
 
 def main():
-    folder, threads, mode, count = sys.argv[1:]
+    folder, threads, mode, count, dtype = sys.argv[1:]
     torch.set_num_threads(int(threads))
-    model = Gpt2(np.load(f"{folder}/weights.npz"))
+    model = Gpt2(np.load(f"{folder}/weights.npz"), {"f32": torch.float32, "bf16": torch.bfloat16}[dtype])
     step = torch.compile(model) if mode == "compile" else model
 
     def run(new_tokens):
