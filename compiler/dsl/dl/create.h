@@ -207,6 +207,25 @@ Tensor arange(E end, TensorOptions options = {}) {
   return arange(0.0, end, 1, options);
 }
 
+#define DL_LIKE(op)                                                            \
+  inline Tensor op##_like(Tensor x, TensorOptions options) {                   \
+    detail::Called called(#op "_like");                                        \
+    return op(x.sizes(), options);                                             \
+  }                                                                            \
+  inline Tensor op##_like(Tensor x, DType dtype) {                             \
+    return op##_like(x, TensorOptions{dtype});                                 \
+  }
+DL_LIKE(zeros)
+DL_LIKE(ones)
+DL_LIKE(empty)
+#undef DL_LIKE
+inline Tensor full_like(Tensor x, const Operand &value, TensorOptions options) {
+  detail::Called called("full_like");
+  return full(x.sizes(), value, options);
+}
+inline Tensor full_like(Tensor x, const Operand &value, DType dtype) {
+  return full_like(x, value, TensorOptions{dtype});
+}
 inline Tensor zeros_like(Tensor x) {
   detail::Called called("zeros_like");
   return zeros(x.sizes(), {.dtype = x.dtype()});

@@ -63,6 +63,11 @@ inline Tensor relu(const Operand &x) {
 DL_INTEGER_UNARY_OPS(DL_METHOD)
 #undef DL_METHOD
 
+/// Of two plain numbers: a plain number.
+template <detail::Number A, detail::Number B> double pow(A base, B exponent) {
+  return __builtin_pow(static_cast<double>(base),
+                       static_cast<double>(exponent));
+}
 inline Tensor pow(const Operand &base, const Operand &exponent) {
   detail::Called called("pow");
   bool number = exponent.kind == DL_INT_SCALAR;

@@ -44,21 +44,40 @@ Tensor tensor(list<T> values, TensorOptions options) {
   return detail::literal(values.begin(), static_cast<i64>(values.size()),
                          options.dtype);
 }
+template <detail::Number T> Tensor tensor(list<T> values, DType dtype) {
+  return tensor(values, TensorOptions{dtype});
+}
 /// Whole numbers beside fractions.
 inline Tensor tensor(list<double> values, TensorOptions options = {}) {
   return detail::literal(values.begin(), static_cast<i64>(values.size()),
                          options.dtype);
 }
-template <detail::Number T> Tensor tensor(list<list<T>> rows) {
+inline Tensor tensor(list<double> values, DType dtype) {
+  return tensor(values, TensorOptions{dtype});
+}
+template <detail::Number T>
+Tensor tensor(list<list<T>> rows, TensorOptions options) {
   TensorList stacked;
   for (const list<T> &row : rows) {
     if (row.size() != rows.begin()->size())
       detail::fail("tensor: a row has {} elements, the first one {}",
                    static_cast<i64>(row.size()),
                    static_cast<i64>(rows.begin()->size()));
-    stacked.push_back(tensor(row));
+    stacked.push_back(tensor(row, options));
   }
   return stack(stacked);
+}
+template <detail::Number T> Tensor tensor(list<list<T>> rows, DType dtype) {
+  return tensor(rows, TensorOptions{dtype});
+}
+template <detail::Number T> Tensor tensor(list<list<T>> rows) {
+  return tensor(rows, TensorOptions{detail::kTypeOf<T>});
+}
+inline Tensor tensor(list<list<double>> rows, TensorOptions options = {}) {
+  return tensor<double>(rows, options);
+}
+inline Tensor tensor(list<list<double>> rows, DType dtype) {
+  return tensor<double>(rows, TensorOptions{dtype});
 }
 template <detail::Number T> Tensor tensor(T value) {
   return full({}, value, detail::kTypeOf<T>);

@@ -7,10 +7,9 @@
 namespace dl::optim::lr_scheduler {
 
 namespace detail {
-inline constexpr double kPi = 3.14159265358979323846;
 /// From a at part 0 to b at part 1, along half a cosine.
 inline Scalar cosine(Scalar a, Scalar b, Scalar part) {
-  return b + (a - b) * 0.5 * (1 + cos(part * kPi));
+  return b + (a - b) * 0.5 * (1 + cos(part * 3.14159265358979323846));
 }
 } // namespace detail
 
@@ -225,6 +224,12 @@ public:
   Schedulers(S &...schedulers) {
     static_assert(sizeof...(S) <= kMost, "at most 8 schedulers in a list");
     ((items[count++] = &schedulers), ...);
+  }
+  template <class... S>
+    requires((!__is_lvalue_reference(S) || ...) &&
+             (requires(S &one) { one.step(); } && ...))
+  Schedulers(S &&...) {
+    static_assert(!sizeof...(S), "name schedulers first, then {warm, cosine}");
   }
   LRScheduler *const *begin() const { return items; }
   LRScheduler *const *end() const { return items + count; }

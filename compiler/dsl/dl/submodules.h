@@ -187,7 +187,11 @@ public:
       : parameters(parameters) {
     module.visit_members(*this);
   }
-  FindStates(const FindStates &) = delete;
+  FindStates(FindStates &&other)
+      : ids(other.ids), count(other.count), parameters(other.parameters) {
+    other.ids = nullptr;
+    other.count = 0;
+  }
   ~FindStates() { delete[] ids; }
   const int *begin() const { return ids; }
   const int *end() const { return ids + count; }
