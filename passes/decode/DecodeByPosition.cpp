@@ -1,13 +1,12 @@
-#include "dialects/graph/SourceLine.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepScalars.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
 #include "passes/backward/ModelError.h"
+#include "passes/decode/KeptStates.h"
 #include "passes/decode/Passes.h"
 #include "passes/decode/PositionDemand.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace dl;
@@ -99,20 +98,8 @@ private:
   }
 
   graph::StateOp makeState(Value cached) {
-    std::string module = graph::sourceLineOf(cached.getLoc()).module.str();
-    std::string name =
-        llvm::formatv("generate.{0}.{1}{2}cache.{3}", *window.getOf(), module,
-                      module.empty() ? "" : ".", caches.size());
-    Builder b(window.getContext());
-    NamedAttribute init[] = {b.getNamedAttr("kind", b.getStringAttr("zero")),
-                             b.getNamedAttr("a", b.getF64FloatAttr(0)),
-                             b.getNamedAttr("b", b.getF64FloatAttr(0)),
-                             b.getNamedAttr("key", b.getI64IntegerAttr(0))};
-    made.push_back(graph::StateOp::create(
-        states, cached.getLoc(), name, cached.getType(), "cache",
-        /*of=*/StringAttr(), /*aliases=*/ArrayAttr(), b.getDictionaryAttr(init),
-        /*layout=*/DenseI64ArrayAttr(),
-        /*sharding=*/graph::ShardingAttr(), /*whole=*/TypeAttr()));
+    made.push_back(decode::makeKeptState(states, *window.getOf(), cached,
+                                         "cache", caches.size()));
     return made.back();
   }
 

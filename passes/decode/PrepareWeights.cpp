@@ -1,13 +1,12 @@
 #include "dialects/graph/PayloadFacts.h"
-#include "dialects/graph/SourceLine.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
+#include "passes/decode/KeptStates.h"
 #include "passes/decode/Passes.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace dl;
@@ -98,22 +97,9 @@ private:
 
   void makeStates() {
     OpBuilder builder(step);
-    for (auto [number, value] : llvm::enumerate(kept)) {
-      std::string path = graph::sourceLineOf(value.getLoc()).module.str();
-      std::string name =
-          llvm::formatv("generate.{0}.{1}{2}prepared.{3}", *step.getOf(), path,
-                        path.empty() ? "" : ".", number);
-      NamedAttribute init[] = {
-          builder.getNamedAttr("kind", builder.getStringAttr("zero")),
-          builder.getNamedAttr("a", builder.getF64FloatAttr(0)),
-          builder.getNamedAttr("b", builder.getF64FloatAttr(0)),
-          builder.getNamedAttr("key", builder.getI64IntegerAttr(0))};
-      states.push_back(graph::StateOp::create(
-          builder, value.getLoc(), name, value.getType(), "prepared",
-          /*of=*/StringAttr(), /*aliases=*/ArrayAttr(),
-          builder.getDictionaryAttr(init), /*layout=*/DenseI64ArrayAttr(),
-          /*sharding=*/graph::ShardingAttr(), /*whole=*/TypeAttr()));
-    }
+    for (auto [number, value] : llvm::enumerate(kept))
+      states.push_back(decode::makeKeptState(builder, *step.getOf(), value,
+                                             "prepared", number));
   }
 
   graph::PortAttr portOf(size_t number) {
