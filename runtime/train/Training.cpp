@@ -327,8 +327,10 @@ Status Training::judge(const std::vector<Evaluation> &results,
       halt = checkHalt(options.haltOn, result.metrics, position.step,
                        result.name + ".");
   halted = halt.isNumber;
-  if (!halt.status.ok() && !halted)
+  if (!halt.status.ok() && !halted) { // NaN of an evaluation alone
+    intact = evaluationLeft = true;
     return halt.status;
+  }
   // One that is there because the run ends is none of the run that goes on.
   const bool inTurn = evaluationInTurn();
   watch.see(results, position.step, inTurn);

@@ -2,6 +2,7 @@
 
 import csv
 import math
+import os
 
 import numpy as np
 
@@ -144,6 +145,11 @@ class Evaluations(support.ToolTest):
         self.assertRegex(result.stderr, r"step \d+: test.loss is .* \(--halt-on test.loss>1.5\)")
         np.save(self.path("near.npy"), np.full((8, 1), math.nan, np.float32))
         self.refuse(TRAINING, "test.loss is nan", dltools.DLRUN, "m.plan", "--epochs", "2", "--halt-on", "nan")
+        # What was trained before is none of its business.
+        result = dltools.call([dltools.DLRUN, "m.plan", "--epochs", "2", "--halt-on", "nan", "--out", "run"], self.folder)
+        self.assertEqual(result.returncode, TRAINING)
+        self.assertIn("what was trained until then is kept", result.stderr)
+        self.assertEqual(len(os.listdir(self.path("run/checkpoints"))), 1)
 
     def test_wrong_goals(self):
         for option, value, words in (

@@ -30,8 +30,6 @@ public:
   /// Of a training that is prepared.
   void begin(const Training &training) {
     const StepRunner &steps = training.steps();
-    if (training.isKept() && !isWatched())
-      installCheckpointSignal();
     reportStart(session, options, lengthText(steps), steps.stepsDone());
     if (training.isKept() && training.isFinished())
       talk(fmt::format("the run in '{}' is finished: {} of {} steps are done; "
@@ -204,6 +202,8 @@ int exitCode(const Training &training, int signal) {
 
 Expected<int> dlrun::runTrain(const Options &options) {
   surviveLostOutputs();
+  if (!options.out.empty() && !isWatched())
+    installCheckpointSignal(); // before data are read, which takes a while
   // Found out now, not after hours of training.
   DLRT_TRY(checkOutputs(options));
   for (const std::string &path : {options.saveFinal, options.saveMetrics})
