@@ -390,8 +390,6 @@ static void pinGradientInputs(OpBuilder &builder, dl::graph::StepOp step) {
 
 void Graph::annotateFunction(Trace &one) {
   dl::graph::StepOp step = one.function;
-  if (step.getOps<dl::graph::GradientsOp>().empty())
-    dl::graph::dropCustomGradients(step);
   pinGradientInputs(builder, step);
   step.setOf(one.step);
   step.setTraining(one.training);
@@ -441,6 +439,8 @@ void Graph::annotateFunction(Trace &one) {
     }
   step.setArgPorts(arguments);
   step.setResults(values, results);
+  if (step.getOps<dl::graph::GradientsOp>().empty())
+    dl::graph::dropCustomGradients(step);
 }
 
 std::string Graph::finish() {

@@ -5,9 +5,9 @@
 
 namespace dl::graph {
 
-/// Puts the outputs of each graph.custom_gradient in its place, and takes away
-/// what was for its gradients alone: after the gradients of the step are
-/// written out, or where there are none.
+/// Puts the outputs of each graph.custom_gradient of a finished step in its
+/// place, and takes away what was for its gradients alone: after the gradients
+/// of the step are written out, or where there are none.
 void dropCustomGradients(StepOp step);
 
 } // namespace dl::graph

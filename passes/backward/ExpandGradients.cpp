@@ -44,7 +44,7 @@ private:
     for (Operation &forward : *op->getBlock()) {
       if (&forward == op.getOperation())
         return;
-      if (isa<graph::DetachOp>(forward) ||
+      if (isa<graph::DetachOp, graph::OutputGradientOp>(forward) ||
           llvm::none_of(forward.getOperands(), depends))
         continue;
       path.push_back(&forward);
@@ -194,6 +194,13 @@ struct ExpandGradients : dl::impl::ExpandGradientsBase<ExpandGradients> {
       if (failed(Reverse(op).run()))
         return signalPassFailure();
     graph::dropCustomGradients(getOperation());
+    for (auto left : getOperation().getOps<graph::OutputGradientOp>()) {
+      emitModelError(left)
+          << "autograd::Function: what backward() gets is a gradient of each "
+             "that is asked for; no metric, state or other value of the step "
+             "can be made of it";
+      return signalPassFailure();
+    }
     for (auto detach :
          llvm::make_early_inc_range(getOperation().getOps<graph::DetachOp>())) {
       detach.replaceAllUsesWith(detach.getX());

@@ -1,6 +1,7 @@
 #pragma once
 // Functions whose backward the program writes, as torch::autograd::Function.
 #include "autograd.h"
+#include "scalar.h"
 
 namespace dl::autograd {
 
@@ -9,11 +10,11 @@ class AutogradContext {
   TensorList saved, constants;
 
 public:
-  /// A number, of either kind or a boolean, by its name.
+  /// Up to 16 numbers by their names, settings and what follows from them, too.
   class SavedNumbers {
     struct Entry {
       const char *name;
-      double value;
+      Scalar value;
     };
     Entry entries[16];
     int count = 0;
@@ -25,18 +26,25 @@ public:
 
     public:
       Number(SavedNumbers &all, const char *name) : all(all), name(name) {}
-      Number &operator=(double value) {
+      Number &operator=(Scalar value) {
         all.set(name, value);
         return *this;
       }
-      double toDouble() const { return all.get(name); }
+      Scalar toScalar() const { return all.get(name); }
+      double toDouble() const {
+        if (!toScalar().is_known())
+          detail::fail("saved_data: \"{}\" is known when the plan runs; "
+                       "toScalar() gives it",
+                       name);
+        return toScalar().known;
+      }
       i64 toInt() const { return static_cast<i64>(toDouble()); }
       bool toBool() const { return toDouble() != 0; }
     };
     Number operator[](const char *name) { return {*this, name}; }
 
   private:
-    void set(const char *name, double value) {
+    void set(const char *name, Scalar value) {
       for (int i = 0; i < count; ++i)
         if (detail::equal(entries[i].name, name)) {
           entries[i].value = value;
@@ -46,7 +54,7 @@ public:
         detail::fail("saved_data: it holds 16 numbers");
       entries[count++] = {name, value};
     }
-    double get(const char *name) const {
+    Scalar get(const char *name) const {
       for (int i = 0; i < count; ++i)
         if (detail::equal(entries[i].name, name))
           return entries[i].value;
@@ -97,18 +105,23 @@ private:
 template <class F> struct Function {
   template <class... A> static auto apply(A &&...arguments) {
     AutogradContext ctx;
+    // As they are now: what is changed in place later is another value.
+    TensorList inputs, outputs, stands;
+    (append(inputs, arguments), ...);
     auto made = F::forward(&ctx, arguments...);
-    TensorList outputs = listed(made), gradients, inputs;
+    TensorList gradients;
     bool isConstant = true;
-    for (const Tensor &output : outputs) {
+    for (const Tensor &output : listed(made)) {
       bool isDifferentiable = ctx.isDifferentiable(output);
-      gradients.push_back(isDifferentiable
-                              ? detail::emit("output_gradient", output)
-                              : Tensor());
+      Tensor stand;
+      if (isDifferentiable)
+        stand = detail::emit("output_gradient", output);
+      outputs.push_back(detail::copied(output));
+      stands.push_back(stand);
+      gradients.push_back(isDifferentiable ? detail::copied(stand) : stand);
       isConstant &= !isDifferentiable;
     }
-    (append(inputs, arguments), ...);
-    connect(outputs, gradients, inputs,
+    connect(outputs, stands, inputs,
             isConstant ? TensorList()
                        : TensorList(F::backward(&ctx, gradients)));
     return inPlaceOf(made, outputs);
@@ -133,27 +146,28 @@ private:
 
   template <class T> static void append(TensorList &inputs, const T &argument) {
     if constexpr (__is_base_of(Tensor, T))
-      inputs.push_back(argument);
-    else if constexpr (__is_same(T, TensorList))
-      for (const Tensor &tensor : argument)
-        inputs.push_back(tensor);
+      inputs.push_back(argument.defined() ? detail::copied(argument)
+                                          : Tensor());
+    else if constexpr (requires { TensorList(argument); })
+      for (const Tensor &tensor : TensorList(argument))
+        append(inputs, tensor);
     else
       inputs.push_back(Tensor());
   }
 
   /// Puts outputs that have `found` as the gradients of `inputs` in place of
   /// those that forward() made.
-  static void connect(TensorList &outputs, const TensorList &gradients,
+  static void connect(TensorList &outputs, const TensorList &stands,
                       const TensorList &inputs, const TensorList &found) {
     detail::Called called("autograd::Function");
     TensorList operands, flowing;
     for (int i = 0; i < outputs.size(); ++i)
-      if (gradients[i].defined())
+      if (stands[i].defined())
         operands.push_back(outputs[i]);
     int count = operands.size();
-    for (const Tensor &gradient : gradients)
-      if (gradient.defined())
-        operands.push_back(gradient);
+    for (const Tensor &stand : stands)
+      if (stand.defined())
+        operands.push_back(stand);
     if (count != 0 && found.size() != inputs.size())
       detail::fail("autograd::Function: backward() gives {} of {} gradients; "
                    "one for each argument of forward() is wanted, "
@@ -174,7 +188,7 @@ private:
       operands.push_back(gradient);
     TensorList connected = emit(operands, count);
     for (int i = 0, next = 0; i < outputs.size(); ++i)
-      if (gradients[i].defined())
+      if (stands[i].defined())
         outputs[i] = connected[next++];
       else if (outputs[i].is_floating_point())
         outputs[i] = outputs[i].detach();

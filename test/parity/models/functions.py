@@ -67,6 +67,43 @@ class Both(Function):
         return product * y + total * x.cos(), product * x + total
 
 
+class Third(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        x.mul_(2)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad / 3
+
+
+class Same(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return grad * x.square()
+
+
+class Inner(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.sin()
+
+    @staticmethod
+    def backward(ctx, grad):
+        x = ctx.saved_tensors[0].detach().requires_grad_(True)
+        with torch.enable_grad():
+            return torch.autograd.grad((x.sin() * x * grad).sum(), x)[0]
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -94,10 +131,13 @@ class Twin:
 
         slope = grad(Swish.apply(h).square().sum(), h, create_graph=True)[0]
         rough = grad(Rounded.apply(h.tanh()).sum(), h, create_graph=True)[0]
-        penalty = slope.square().mean() + rough.square().mean()
+        q = h.tanh()
+        same = grad(Same.apply(q).sin().sum(), q, create_graph=True)[0]
+        penalty = slope.square().mean() + rough.square().mean() + same.square().mean()
+        changed, inner = Third.apply(h * 0.5), Inner.apply(h * 0.7)
         ranks = F.one_hot(parts[1], 9).to(x.dtype)
 
-        whole = loss + confusion + 0.1 * penalty + 0.01 * parts[2].mean() + 0.05 * (ranks * h).sum(1).mean()
+        whole = loss + confusion + 0.1 * penalty + 0.01 * parts[2].mean() + 0.05 * (ranks * h).sum(1).mean() + 0.1 * (changed.square() + inner).mean()
         self.optimizer.zero_grad(set_to_none=True)
         whole.backward()
         self.optimizer.step()

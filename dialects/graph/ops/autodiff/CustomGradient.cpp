@@ -93,8 +93,10 @@ SmallVector<Value> CustomGradientOp::buildGradient(OpBuilder &builder,
   IRMapping known;
   for (auto [output, result, stands, gradient] : llvm::zip_equal(
            getOutputs(), getResults(), getOutputGradients(), grads)) {
-    // A gradient of the gradient goes through the op itself.
-    known.map(output, result);
+    // A gradient of the gradient goes through the op itself, but not where an
+    // input is read that is the output as well.
+    if (!llvm::is_contained(getInputs(), output))
+      known.map(output, result);
     known.map(stands, gradient ? gradient : g.fullLike(output, 0));
   }
   size_t inputs = getInputs().size();
