@@ -1,3 +1,4 @@
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/TensorBytes.h"
@@ -84,7 +85,8 @@ private:
     int64_t bytes = graph::tensorBytes(value.getType());
     for (Operation *op = value.getDefiningOp();
          op && op->getNumOperands() == 1 &&
-         (graph::isView(op) ||
+         ((graph::isView(op) && graph::numElements(op->getOperand(0)) ==
+                                    graph::numElements(value)) ||
           graph::tensorBytes(op->getOperand(0).getType()) < bytes);
          op = value.getDefiningOp()) {
       value = op->getOperand(0);

@@ -388,8 +388,17 @@ void KernelGroups::moveIntoReaders() {
     choice.chooseIn(g);
 }
 
+/// It lives from step to step as bf16: a weight or a cache of a step that
+/// generates.
+static bool isKept(Value value) {
+  Operation *def = graph::rootOf(value).getDefiningOp();
+  auto loops = dyn_cast_if_present<LoopNestOpInterface>(def);
+  return !def || (loops && loops.getLoopNest().replace.has_value());
+}
+
 /// bf16 takes half of the memory of what is made of it, for each reader: values
-/// are stored as that alone.
+/// are stored as that alone. On a CPU what is kept is, of all else products
+/// make copies that are rounded.
 void KernelGroups::widenInReaders() {
   llvm::DenseSet<unsigned> absorbed;
   for (auto &[reader, groups] : prologues)
@@ -399,7 +408,8 @@ void KernelGroups::widenInReaders() {
       continue;
     for (Operation *op : list[g].ops) {
       if (!graph::payloadFacts(cast<LoopNestOpInterface>(op)).isWidening ||
-          inReaders.contains(op))
+          inReaders.contains(op) ||
+          (machine.widensInReaders == 0 && !isKept(op->getOperand(0))))
         continue;
       llvm::SetVector<unsigned> readers;
       bool isPossible = true;

@@ -49,8 +49,7 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
   chainProducts();
   absorbPrologues();
   moveIntoReaders();
-  if (machine.widensInReaders > 0)
-    widenInReaders();
+  widenInReaders();
 }
 
 int KernelGroups::groupOf(Value value) const {

@@ -222,6 +222,7 @@ Status checkPrompt(Session &session, const LanguageModel &model,
       return {Code::Usage, fmt::format("the prompt has token {}; the model "
                                        "knows 0 to {}",
                                        token, model.knownTokens() - 1)};
+  DLRT_TRY(session.runInitial(model.step));
   constexpr uint64_t few = 3; // each takes two runs
   uint64_t tried = std::max<uint64_t>(1, model.length / 2);
   if (model.byPosition)
@@ -339,7 +340,6 @@ dlrt::generate(Session &session, const LanguageModel &model,
                const std::function<bool(uint64_t, uint64_t)> &sees) {
   std::string name = fmt::format(
       "p.generate '{}'", displayName(*session.plan().steps[model.step]));
-  DLRT_TRY(session.runInitial(model.step).within(name));
   DLRT_TRY(checkPrompt(session, model, options.prompt).within(name));
   Reader reader(session, model);
   Generation result;

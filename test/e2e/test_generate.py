@@ -224,6 +224,7 @@ class Generate(support.ToolTest):
         self.dlrun("m.plan", "-q", "--steps", 0, "--seed", 5, "--save-final", "w.safetensors")
         (after,) = self.tokens(*options)
         self.assertNotEqual(before, after)
+        self.assertEqual([after], self.tokens(*options, "--isa", "v3"))
         logits = self.logits(after)[LENGTH - 5:LENGTH - 2]
         chosen = logits[np.arange(len(logits)), after[LENGTH - 4:]]
         np.testing.assert_allclose(chosen, logits.max(-1), rtol=0, atol=2**-6 * np.abs(logits).max())

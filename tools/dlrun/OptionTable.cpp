@@ -29,6 +29,8 @@ constexpr unsigned runs = train | eval | bench | predicts;
 /// Where weights are run, without data.
 constexpr unsigned runsAlone = runs | generates;
 constexpr unsigned all = runsAlone | info | resume;
+/// Of training, and known to the run.
+constexpr unsigned ofRun = train | resume | kRememberedOption;
 constexpr unsigned launched = runs | resume | kLauncherOption;
 
 constexpr uint64_t manySteps = uint64_t(1) << 62;
@@ -239,7 +241,7 @@ constexpr OptionInfo options[] = {
     {"epochs", train | resume, true,
      [](Options &o, Value v) { return setCount(v, o.epochs); }},
     {"steps", train | bench | resume, true, setSteps},
-    {"data", runs | resume, true,
+    {"data", runs | resume | kRememberedOption, true,
      [](Options &o, Value v) {
        o.data.push_back(v);
        return v.empty() ? usage("a path is missing") : Status();
@@ -252,9 +254,9 @@ constexpr OptionInfo options[] = {
        return Status();
      }},
     {"set", runsAlone | resume, true, setSetting},
-    {"save-final", train | resume, true,
+    {"save-final", ofRun, true,
      [](Options &o, Value v) { return setPath(v, o.saveFinal); }},
-    {"save-metrics", train | resume, true,
+    {"save-metrics", ofRun, true,
      [](Options &o, Value v) { return setPath(v, o.saveMetrics); }},
     {"seed", runsAlone, true,
      [](Options &o, Value v) {
@@ -266,16 +268,16 @@ constexpr OptionInfo options[] = {
        o.noShuffle = true;
        return Status();
      }},
-    {"drop-last", train | resume | bench, false,
+    {"drop-last", ofRun | bench, false,
      [](Options &o, Value) {
        o.dropLast = true;
        return Status();
      }},
     {"alternate", train | resume | bench, true, setAlternate},
-    {"every", train | resume, true, setEvery},
-    {"halt-on", train | resume, true, setHaltOn},
-    {"keep-best", train | resume, true, setKeepBest},
-    {"stop-when", train | resume, true, setStopWhen},
+    {"every", ofRun, true, setEvery},
+    {"halt-on", ofRun, true, setHaltOn},
+    {"keep-best", ofRun, true, setKeepBest},
+    {"stop-when", ofRun, true, setStopWhen},
     {"isa", runsAlone | resume, true, setIsa},
     {"own-kernels", runsAlone | resume, false,
      [](Options &o, Value) {
@@ -311,7 +313,7 @@ constexpr OptionInfo options[] = {
      }},
     {"out", train | predicts, true,
      [](Options &o, Value v) { return setPath(v, o.out); }},
-    {"keep", train | resume, true,
+    {"keep", ofRun, true,
      [](Options &o, Value v) { return setUnsigned(v, o.keep, 0, manySteps); }},
     {"resume", train, true, setResume},
     {"from", resume, true,

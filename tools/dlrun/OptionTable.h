@@ -13,6 +13,10 @@ namespace dlrun {
 
 /// Options of the launcher: of -np, and not passed on to its processes.
 inline constexpr unsigned kLauncherOption = 1u << 31;
+/// What a run is told by it when it goes on, it knows from then on. (Its
+/// length, settings and turns it knows by other ways; all else is of the
+/// process.)
+inline constexpr unsigned kRememberedOption = 1u << 30;
 
 struct OptionInfo {
   const char *name;  ///< without dashes

@@ -209,17 +209,25 @@ bool dlrun::takesOption(Command command, std::string_view name) {
   });
 }
 
-std::string dlrun::absoluteData(const std::string &argument) {
+/// "STEP=PATH,PATH" with what `change` makes of the paths.
+template <class Change>
+static std::string dataWithPaths(const std::string &argument, Change &&change) {
   size_t equals = argument.find('=');
   bool named = equals != std::string::npos && argument.find('/') > equals;
   std::string text = named ? argument.substr(0, equals + 1) : "";
   const char *separator = "";
   for (const std::string &path :
        splitAtCommas(named ? argument.substr(equals + 1) : argument)) {
-    text.append(separator).append(std::filesystem::absolute(path));
+    text.append(separator).append(change(path));
     separator = ",";
   }
   return text;
+}
+
+std::string dlrun::absoluteData(const std::string &argument) {
+  return dataWithPaths(argument, [](const std::string &path) {
+    return std::filesystem::absolute(path).native();
+  });
 }
 
 std::string dlrun::lengthOption(const Options &options) {
@@ -236,75 +244,83 @@ static Expected<Options> parseRecord(const RunRecord &record) {
   return Parser(length, *options).parse();
 }
 
-/// What a run is told when it goes on, besides its length, and knows from then
-/// on. What is not here is of a process, or in checkpoints.
-static constexpr std::string_view kRemembered[] = {
-    "data",      "save-final", "save-metrics", "every",    "halt-on",
-    "keep-best", "stop-when",  "keep",         "drop-last"};
-
-static std::string_view nameOf(std::string_view option) {
-  std::string_view name = option.substr(std::min<size_t>(2, option.size()));
-  return name.substr(0, name.find('='));
+/// "keep" of "--keep=3", "every=ckpt" of "--every=ckpt=30": what a later one
+/// replaces.
+static std::string_view subjectOf(std::string_view option) {
+  std::string_view text = option.substr(std::min<size_t>(2, option.size()));
+  size_t end = text.find('=');
+  if (text.starts_with("every="))
+    end = text.find('=', end + 1);
+  return text.substr(0, end);
 }
 
-/// Said again an option counts as the later one says; --every, by its parts.
 static void tell(std::vector<std::string> &told,
                  const std::vector<std::string> &more) {
   std::erase_if(told, [&](const std::string &before) {
-    std::string_view name = nameOf(before);
     return std::ranges::any_of(more, [&](const std::string &now) {
-      return nameOf(now) == name && (name != "every" || now == before);
+      return subjectOf(now) == subjectOf(before);
     });
   });
   told.insert(told.end(), more.begin(), more.end());
 }
 
-/// The remembered ones of a process's options, in one form, paths absolute.
+/// As seen from the folder in which the run was started, if it is in there: so
+/// it is in a copy of that.
+static std::string seenFrom(const std::string &folder, std::string path) {
+  std::filesystem::path own = std::filesystem::absolute(path),
+                        relative = own.lexically_relative(folder);
+  return relative.empty() || *relative.begin() == ".." ? own : relative;
+}
+
+/// The remembered ones of a process's options, in one form.
 static std::vector<std::string>
-remembered(const std::vector<std::string> &arguments) {
+remembered(const std::string &folder,
+           const std::vector<std::string> &arguments) {
   std::vector<std::string> list;
   for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     if (!arguments[i].starts_with("--"))
       continue;
-    std::string name(nameOf(arguments[i]));
+    size_t equals = arguments[i].find('=');
+    std::string name = arguments[i].substr(2, equals - 2);
     auto found = std::ranges::find_if(
         optionTable(), [&](const OptionInfo &o) { return name == o.name; });
     if (found == optionTable().end())
       continue;
-    size_t equals = arguments[i].find('=');
-    std::string value = !found->takesValue ? ""
-                        : equals != std::string::npos
-                            ? arguments[i].substr(equals + 1)
-                            : arguments[++i];
-    if (std::ranges::find(kRemembered, name) == std::end(kRemembered))
+    std::string value;
+    if (found->takesValue)
+      value = equals != std::string::npos ? arguments[i].substr(equals + 1)
+                                          : arguments[++i];
+    if (!(found->commands & kRememberedOption))
       continue;
+    auto path = [&](const std::string &given) {
+      return seenFrom(folder, given);
+    };
     if (name == "data")
-      value = absoluteData(value);
+      value = dataWithPaths(value, path);
     if (name.starts_with("save-"))
-      value = std::filesystem::absolute(value);
-    list.push_back("--" + name + (found->takesValue ? "=" + value : ""));
+      value = path(value);
+    if (name != "every")
+      list.push_back("--" + name + (found->takesValue ? "=" + value : ""));
+    else
+      for (const std::string &part : splitAtCommas(value))
+        list.push_back("--every=" + part);
   }
   return list;
 }
 
-/// Of what the record's own options say several times, what is told alone
-/// counts.
-static Expected<Options> parseTold(const RunRecord &record,
-                                   const std::vector<std::string> &told) {
+/// What it was told counts, instead of the record's own of options that may be
+/// given several times.
+Expected<Options> dlrun::optionsOf(const RunRecord &record) {
   Expected<Options> options = parseRecord(record);
   if (!options)
     return options;
-  for (const std::string &option : told) {
-    if (nameOf(option) == "halt-on")
+  for (const std::string &option : record.told) {
+    if (subjectOf(option) == "halt-on")
       options->haltOn.clear();
-    if (nameOf(option) == "data")
+    if (subjectOf(option) == "data")
       options->data.clear();
   }
-  return Parser(told, *options).parse();
-}
-
-Expected<Options> dlrun::optionsOf(const RunRecord &record) {
-  return parseTold(record, record.told);
+  return Parser(record.told, *options).parse();
 }
 
 /// All go through one set of options; what is said again counts. Paths of
@@ -314,9 +330,7 @@ Expected<Options> dlrun::parseResumed(const RunRecord &record,
   Expected<Options> now = parseOptions(resumed);
   if (!now)
     return now;
-  std::vector<std::string> told = record.told;
-  tell(told, remembered(resumed));
-  Expected<Options> options = parseTold(record, told);
+  Expected<Options> options = optionsOf(record);
   if (!options)
     return options.takeError().within("the run's own options");
   if (now->epochs || now->steps)
@@ -334,7 +348,8 @@ Expected<Options> dlrun::parseResumed(const RunRecord &record,
   Expected<Options> all = Parser(resumed, *options).parse();
   if (!all)
     return all;
-  all->told = std::move(told);
+  all->told = record.told;
+  tell(all->told, remembered(record.folder, resumed));
   all->newSettings = now->settings;
   all->newTurns = now->turns;
   if (!now->newPlan.empty())

@@ -168,32 +168,36 @@ static std::optional<fs::path> without(fs::path folder, const fs::path &path) {
 }
 
 /// Where the relative paths of a run belong: the folder in which it was
-/// started, or that of a copy.
+/// started, or a copy of that, which has the plan as well.
 static std::string folderOfPaths(const RunRecord &record,
-                                 const std::string &out,
+                                 const Options &started,
                                  const std::string &folder) {
   std::error_code error;
-  fs::path was = fs::weakly_canonical(fs::path(record.folder) / out, error);
+  fs::path was =
+      fs::weakly_canonical(fs::path(record.folder) / started.out, error);
   fs::path is = fs::weakly_canonical(folder, error);
   bool isCopy = was != is && isRunFolder(was);
   if (was == is || !(isCopy || !fs::exists(record.folder, error)))
     return record.folder;
-  if (auto start = without(is, out)) {
+  auto start = without(is, started.out);
+  if (start && !fs::path(started.plan).is_absolute() &&
+      fs::exists(*start / started.plan, error)) {
     warn(fmt::format("the run was started as '{}'; its relative paths are "
                      "those of '{}' here",
                      was.native(), start->native()));
     return *start;
   }
   if (isCopy)
-    warn(fmt::format("this is a copy of the run in '{}'; its relative paths, "
-                     "of weights to be written, too, are those of '{}'",
+    warn(fmt::format("there is a run in '{}', where this one was started; its "
+                     "relative paths, of weights to be written, too, are those "
+                     "of '{}'",
                      was.native(), record.folder));
   return record.folder;
 }
 
-void dlrun::enterFolderOf(const RunRecord &record, const std::string &out,
+void dlrun::enterFolderOf(const RunRecord &record, const Options &started,
                           const std::string &folder) {
-  std::string start = folderOfPaths(record, out, folder);
+  std::string start = folderOfPaths(record, started, folder);
   std::error_code error;
   fs::current_path(start, error);
   if (error)
@@ -220,6 +224,6 @@ Expected<Options> dlrun::withRunFolder(const Options &given) {
     options.init = {{folder, {}}};
   if (options.data.empty())
     options.data = started->data;
-  enterFolderOf(*record, started->out, folder);
+  enterFolderOf(*record, *started, folder);
   return options;
 }

@@ -23,9 +23,9 @@ dlrt::Status checkOutputsAgainstData(const Options &options,
 /// its data. Enters the folder in which the run was started.
 dlrt::Expected<Options> withRunFolder(const Options &options);
 
-/// Enters the folder of a run's relative paths: in which it was started, as
-/// `--out out`, or that of a copy. `folder` is where the run is now.
-void enterFolderOf(const dlrt::RunRecord &record, const std::string &out,
+/// Enters the folder of a run's relative paths: in which it was started, with
+/// these options, or a copy of that. `folder` is where the run is now.
+void enterFolderOf(const dlrt::RunRecord &record, const Options &started,
                    const std::string &folder);
 
 /// The folder of the plan that a run was started with; "." where it had none.

@@ -41,6 +41,9 @@ Expected<int> dlrun::runResume(const Options &given) {
     auto record = RunFolder::recordIn(*folder);
     if (!record)
       return record.takeError();
+    auto started = parseOptions(record->arguments);
+    if (!started)
+      return started.takeError().within("the run's own options");
     auto merged = parseResumed(*record, given.arguments);
     if (!merged)
       return merged.takeError();
@@ -49,7 +52,7 @@ Expected<int> dlrun::runResume(const Options &given) {
     std::error_code error;
     auto here = std::filesystem::current_path(error);
     std::string path = std::filesystem::absolute(*folder, error);
-    enterFolderOf(*record, options.out, path);
+    enterFolderOf(*record, *started, path);
     options.out = std::filesystem::current_path(error) == here ? *folder : path;
     options.modelFolder = folderOfStart(*record);
     if (options.newPlan.empty())

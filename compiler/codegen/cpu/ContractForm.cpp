@@ -170,12 +170,12 @@ static bool isBestStreamed(const ContractForm &form, unsigned lanes) {
          form.laneDims.size() == 1 &&
          form.lane.coefficients[form.laneDims.front()] == 1 &&
          form.laneCount() > kStreamedVectors * lanes &&
-         form.kCount() >= 2 * kStreamedDepth;
+         form.kCount() >= kLeastStreamed;
 }
 
 static ContractForm streamed(ContractForm form) {
   form.product = StreamedProduct();
-  form.kBlock = kStreamedDepth;
+  form.kBlock = std::min(form.kCount(), kStreamedDepth);
   return form;
 }
 

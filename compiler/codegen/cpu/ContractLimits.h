@@ -42,10 +42,12 @@ inline constexpr int64_t kMinPairedRows = 8;
 inline constexpr int64_t kLanesOfPackedRows = 1024;
 /// Lanes of a cache block whose sums wait between k blocks.
 inline constexpr int64_t kBlockVectors = 64;
-/// Vectors of a panel of a product of one row, k of its blocks, as many runs as
-/// prefetchers follow, and lanes whose sums wait in the first-level cache.
+/// Vectors of a panel of a product of one row (half as many where each is two
+/// registers), k of its blocks, as many runs as prefetchers follow, and lanes
+/// whose sums wait in the first-level cache; and from how many k on it is worth
+/// it.
 inline constexpr int64_t kStreamedVectors = 8, kStreamedDepth = 32,
-                         kStreamedLanes = 4096;
+                         kStreamedLanes = 4096, kLeastStreamed = 32;
 /// More vectors of a row than this are several panels.
 inline constexpr int64_t kMaxVectors = 6;
 

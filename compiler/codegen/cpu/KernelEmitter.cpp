@@ -97,7 +97,8 @@ static void emitTiles(const TiledKernel &kernel, llvm::IRBuilder<> &b,
   });
 }
 
-/// Whether all is there but what is to be replaced is known when it runs.
+/// The result may lie where the value lies of which a slice is replaced: the
+/// pointers tell, and then the slice alone is written.
 static void emitReplacing(RegionEmitter &emitter, const Stage &stage,
                           const TileBounds &tile) {
   llvm::IRBuilder<> &b = emitter.builder;
@@ -107,10 +108,9 @@ static void emitReplacing(RegionEmitter &emitter, const Stage &stage,
     return LoopsStage(emitter, stage, tile).emit();
   Value *isThere =
       b.CreateICmpEQ(emitter.pointer(result), emitter.pointer(before));
-  emitIf(b, isThere, [&] { SequentialStage(emitter, stage, tile).emit(); });
-  emitter.enterBody();
-  emitIf(b, b.CreateNot(isThere),
-         [&] { LoopsStage(emitter, stage, tile).emit(); });
+  emitIf(
+      b, isThere, [&] { SequentialStage(emitter, stage, tile).emit(); },
+      [&] { LoopsStage(emitter, stage, tile).emit(); });
   emitter.enterBody();
 }
 

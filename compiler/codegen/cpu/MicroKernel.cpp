@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/ContractLimits.h"
 #include "compiler/codegen/cpu/Packing.h"
 #include "compiler/codegen/cpu/PayloadCode.h"
+#include "dialects/graph/Check.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include <numeric>
@@ -512,6 +513,8 @@ Value *MicroKernel::loadLanes(Value *from, int vector) {
     if (offset(l) != offset(l - 1) + 1)
       starts.push_back(l);
   llvm::Align align(element->getScalarSizeInBits() / 8);
+  DL_CHECK(laneElement == element || starts.size() == 1,
+           "what is widened on the way is one run");
   if (starts.size() > kMaxRuns) {
     SmallVector<llvm::Constant *> indices, bits;
     for (int64_t l = 0; l < width; ++l) {

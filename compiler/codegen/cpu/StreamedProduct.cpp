@@ -23,7 +23,7 @@ void ContractStage::emitStreamed() {
   Value *begin = b.getInt64(0), *end = b.getInt64(form.laneCount());
   if (GridPart bound = e.kernel.parts(stage)[lead]; e.kernel.isCut(bound))
     begin = tile.origin[*bound.grid], end = tile.end[*bound.grid];
-  // (Of AVX2 a vector is two registers of 16.)
+  // (AVX2 has 16 registers, two for a vector.)
   int64_t width = kStreamedVectors / registers.perVector * e.kernel.lanes();
   if (GridPart bound = e.kernel.parts(stage)[lead]; e.kernel.isCut(bound))
     DL_CHECK(e.kernel.tileSizes()[*bound.grid] % width == 0,
