@@ -5,6 +5,7 @@
 // rest would be written and read, and its square too. Each reader makes both
 // from x, which it reads in their place: the kernel that made them is gone.
 #include "dialects/graph/DepthFirst.h"
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Step.h"
@@ -396,9 +397,15 @@ static bool isKept(Value value) {
   return !def || (loops && loops.getLoopNest().replace.has_value());
 }
 
+/// Of a product: it has one row, and reads no element again.
+static bool readsOnce(Operation *reader, Value value) {
+  LoopNest nest = cast<LoopNestOpInterface>(reader).getLoopNest();
+  return !nest.contraction || nest.points() == graph::numElements(value);
+}
+
 /// bf16 takes half of the memory of what is made of it, for each reader: values
-/// are stored as that alone. On a CPU what is kept is, of all else products
-/// make copies that are rounded.
+/// are stored as that alone. On a CPU only what is kept, for products of one
+/// row: others want it in an order of their own.
 void KernelGroups::widenInReaders() {
   llvm::DenseSet<unsigned> absorbed;
   for (auto &[reader, groups] : prologues)
@@ -425,7 +432,8 @@ void KernelGroups::widenInReaders() {
         }
         auto reader = groupOfOp.find(user);
         isPossible &=
-            reader != groupOfOp.end() && !list[reader->second].communication;
+            reader != groupOfOp.end() && !list[reader->second].communication &&
+            (machine.widensInReaders > 0 || readsOnce(user, op->getResult(0)));
         if (reader != groupOfOp.end() && reader->second != g)
           readers.insert(reader->second);
       }
