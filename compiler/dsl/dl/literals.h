@@ -8,6 +8,15 @@ namespace dl {
 namespace detail {
 inline constexpr i64 kMostLiterals = 256;
 
+/// One of a list of several types. (In a list of lists of one number it is the
+/// worse match.)
+struct AnyNumber {
+  double value;
+  template <Number T> AnyNumber(T value) : value(static_cast<double>(value)) {}
+};
+template <Number T> T plain(T value) { return value; }
+inline double plain(AnyNumber number) { return number.value; }
+
 /// One number after the other, by a choice for each element: what uses a few of
 /// them computes them itself.
 template <class T> Tensor literal(const T *values, i64 count, DType dtype) {
@@ -18,14 +27,28 @@ template <class T> Tensor literal(const T *values, i64 count, DType dtype) {
     fail("tensor: {} elements; more than {} belong into a file of the data or "
          "of the weights",
          count, kMostLiterals);
-  Tensor result = full(Shape{count}, values[count - 1], dtype);
+  Tensor result = full(Shape{count}, plain(values[count - 1]), dtype);
   if (count == 1)
     return result;
   Tensor place = arange(count);
   for (i64 i = count - 1; i-- > 0;)
-    if (values[i] != values[count - 1])
-      result = where(place.eq(i), full(Shape{count}, values[i], dtype), result);
+    if (plain(values[i]) != plain(values[count - 1]))
+      result = where(place.eq(i), full(Shape{count}, plain(values[i]), dtype),
+                     result);
   return result;
+}
+template <class T>
+Tensor rows_of(const list<list<T>> &rows, TensorOptions options) {
+  TensorList stacked;
+  for (const list<T> &row : rows) {
+    if (row.size() != rows.begin()->size())
+      fail("tensor: a row has {} elements, the first one {}",
+           static_cast<i64>(row.size()),
+           static_cast<i64>(rows.begin()->size()));
+    stacked.push_back(
+        literal(row.begin(), static_cast<i64>(row.size()), options.dtype));
+  }
+  return stack(stacked);
 }
 template <class T>
 inline constexpr DType kTypeOf = __is_same(T, bool)       ? kBool
@@ -48,24 +71,17 @@ template <detail::Number T> Tensor tensor(list<T> values, DType dtype) {
   return tensor(values, TensorOptions{dtype});
 }
 /// Whole numbers beside fractions.
-inline Tensor tensor(list<double> values, TensorOptions options = {}) {
+inline Tensor tensor(list<detail::AnyNumber> values,
+                     TensorOptions options = {}) {
   return detail::literal(values.begin(), static_cast<i64>(values.size()),
                          options.dtype);
 }
-inline Tensor tensor(list<double> values, DType dtype) {
+inline Tensor tensor(list<detail::AnyNumber> values, DType dtype) {
   return tensor(values, TensorOptions{dtype});
 }
 template <detail::Number T>
 Tensor tensor(list<list<T>> rows, TensorOptions options) {
-  TensorList stacked;
-  for (const list<T> &row : rows) {
-    if (row.size() != rows.begin()->size())
-      detail::fail("tensor: a row has {} elements, the first one {}",
-                   static_cast<i64>(row.size()),
-                   static_cast<i64>(rows.begin()->size()));
-    stacked.push_back(tensor(row, options));
-  }
-  return stack(stacked);
+  return detail::rows_of(rows, options);
 }
 template <detail::Number T> Tensor tensor(list<list<T>> rows, DType dtype) {
   return tensor(rows, TensorOptions{dtype});
@@ -73,11 +89,12 @@ template <detail::Number T> Tensor tensor(list<list<T>> rows, DType dtype) {
 template <detail::Number T> Tensor tensor(list<list<T>> rows) {
   return tensor(rows, TensorOptions{detail::kTypeOf<T>});
 }
-inline Tensor tensor(list<list<double>> rows, TensorOptions options = {}) {
-  return tensor<double>(rows, options);
+inline Tensor tensor(list<list<detail::AnyNumber>> rows,
+                     TensorOptions options = {}) {
+  return detail::rows_of(rows, options);
 }
-inline Tensor tensor(list<list<double>> rows, DType dtype) {
-  return tensor<double>(rows, TensorOptions{dtype});
+inline Tensor tensor(list<list<detail::AnyNumber>> rows, DType dtype) {
+  return detail::rows_of(rows, TensorOptions{dtype});
 }
 template <detail::Number T> Tensor tensor(T value) {
   return full({}, value, detail::kTypeOf<T>);
