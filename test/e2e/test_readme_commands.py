@@ -31,6 +31,17 @@ struct Block : nn::Module {
   dl::Tensor forward(dl::Tensor x) { return x + fc2(F::relu(fc1(x))); }
 };
 
+struct Swish : dl::autograd::Function<Swish> {
+  static dl::Tensor forward(dl::autograd::AutogradContext *ctx, dl::Tensor x) {
+    ctx->save_for_backward({x});
+    return x * x.sigmoid();
+  }
+  static dl::TensorList backward(dl::autograd::AutogradContext *ctx, dl::TensorList grads) {
+    auto s = ctx->get_saved_variables()[0].sigmoid();
+    return {grads[0] * s * (1 + ctx->get_saved_variables()[0] * (1 - s))};
+  }
+};
+
 struct Net : nn::Module {
   nn::Linear fc{4, 2};
   nn::Conv2d conv{3, 8, 3, {.stride = 2, .bias = false}};
@@ -90,6 +101,7 @@ void dl_main(dl::Program &p) {
     model.seen += 1.0;
     auto block = [](dl::Tensor x) { return x.relu(); };
     auto u = x.square();
+    odd += Swish::apply(x).mean();
     odd += dl::autograd::grad(u.sum(), x, {.create_graph = true})[0].square().mean();
     odd += dl::checkpoint(block, x).sum();
     odd += model.mask.sum() + [&](dl::Tensor a) { return dl::distributions::Categorical({.logits = x}).log_prob(a); }(t).sum() + F::gumbel_softmax(x, {.tau = 0.5, .hard = true}).sum();
