@@ -57,33 +57,30 @@ void MicroKernel::fetchColumns(Value *from, int64_t count) {
   }
 }
 
-Value *MicroKernel::loadAlong(Value *from, Along along, Value *mask) {
-  Value *first = loadVector(from, mask);
+Value *MicroKernel::loadAlong(Value *from, Along along, Value *mask,
+                              bool isLane) {
+  auto load = [&](Value *at, Value *mask) {
+    return isLane ? loadLane(at, mask) : loadVector(at, mask);
+  };
+  Value *first = load(from, mask);
   if (along == Along::Vector)
     return first;
   return joinPairs(*b, first,
-                   loadVector(advance(from, kernel.lanes()), nullptr));
-}
-
-Value *MicroKernel::loadLaneAlong(Value *from, Along along, Value *mask) {
-  Value *first = loadLane(from, mask);
-  if (along == Along::Vector)
-    return first;
-  return joinPairs(*b, first,
-                   loadLane(advanceLane(from, kernel.lanes()), nullptr));
+                   load(advance(from, kernel.lanes(), isLane), nullptr));
 }
 
 Values MicroKernel::dotStep(Value *scalarAt, Value *laneAt,
                             ArrayRef<Value *> state, Along along, Value *mask) {
   Values columns, sums(state.begin(), state.end());
   for (int c = 0; c < vectors; ++c)
-    columns.push_back(
-        loadLaneAlong(advanceLane(laneAt, panel.offsets[c]), along, mask));
+    columns.push_back(loadAlong(advanceLane(laneAt, panel.offsets[c]), along,
+                                mask, /*isLane=*/true));
   int64_t rowStep = part.rowStep;
   for (int r = 0; r < rows; ++r) {
     Value *from = advance(scalarAt, r * rowStep);
-    Value *row = part.rowsArePairs ? loadVector(from, nullptr)
-                                   : loadAlong(from, along, mask);
+    Value *row = part.rowsArePairs
+                     ? loadVector(from, nullptr)
+                     : loadAlong(from, along, mask, /*isLane=*/false);
     for (int c = 0; c < vectors; ++c) {
       Value *&sum = sums[r * vectors + c];
       sum = multiplyAdd(row, columns[c], sum, along == Along::PairOfVectors);

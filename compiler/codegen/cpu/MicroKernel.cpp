@@ -149,30 +149,18 @@ void MicroKernel::keepSums(Value *sums, ArrayRef<Value *> state) {
           advance(sums, r * part.sumStride + v * kernel.lanes()), align);
 }
 
-Value *MicroKernel::advance(Value *pointer, int64_t elements) {
+Value *MicroKernel::advance(Value *pointer, int64_t elements, bool isLane) {
   if (elements == 0)
     return pointer;
-  return b->CreateConstGEP1_64(element, pointer, elements);
+  return b->CreateConstGEP1_64(isLane ? laneElement : element, pointer,
+                               elements);
 }
 
-Value *MicroKernel::advance(Value *pointer, int64_t step, Value *count) {
+Value *MicroKernel::advance(Value *pointer, int64_t step, Value *count,
+                            bool isLane) {
   if (step == 0)
     return pointer;
-  return b->CreateGEP(element, pointer,
-                      b->CreateMul(count, b->getInt64(step), "", true, true));
-}
-
-/// Where the lane operand is.
-Value *MicroKernel::advanceLane(Value *pointer, int64_t elements) {
-  if (elements == 0)
-    return pointer;
-  return b->CreateConstGEP1_64(laneElement, pointer, elements);
-}
-
-Value *MicroKernel::advanceLane(Value *pointer, int64_t step, Value *count) {
-  if (step == 0)
-    return pointer;
-  return b->CreateGEP(laneElement, pointer,
+  return b->CreateGEP(isLane ? laneElement : element, pointer,
                       b->CreateMul(count, b->getInt64(step), "", true, true));
 }
 

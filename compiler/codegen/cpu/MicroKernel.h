@@ -61,8 +61,8 @@ private:
                       llvm::ArrayRef<llvm::Value *> state);
   void fetchColumns(llvm::Value *from, int64_t count);
   enum class Along { Vector, PairOfVectors };
-  llvm::Value *loadAlong(llvm::Value *from, Along along, llvm::Value *mask);
-  llvm::Value *loadLaneAlong(llvm::Value *from, Along along, llvm::Value *mask);
+  llvm::Value *loadAlong(llvm::Value *from, Along along, llvm::Value *mask,
+                         bool isLane);
   Values dotStep(llvm::Value *scalarAt, llvm::Value *laneAt,
                  llvm::ArrayRef<llvm::Value *> state, Along along,
                  llvm::Value *mask = nullptr);
@@ -70,11 +70,18 @@ private:
   llvm::Value *loadLanes(llvm::Value *from, int vector);
   llvm::Value *loadVector(llvm::Value *from, llvm::Value *mask);
   llvm::Value *loadLane(llvm::Value *from, llvm::Value *mask);
-  llvm::Value *advance(llvm::Value *pointer, int64_t step, llvm::Value *count);
-  llvm::Value *advance(llvm::Value *pointer, int64_t elements);
+  llvm::Value *advance(llvm::Value *pointer, int64_t step, llvm::Value *count,
+                       bool isLane = false);
+  llvm::Value *advance(llvm::Value *pointer, int64_t elements,
+                       bool isLane = false);
+  /// Where the lane operand is.
   llvm::Value *advanceLane(llvm::Value *pointer, int64_t step,
-                           llvm::Value *count);
-  llvm::Value *advanceLane(llvm::Value *pointer, int64_t elements);
+                           llvm::Value *count) {
+    return advance(pointer, step, count, /*isLane=*/true);
+  }
+  llvm::Value *advanceLane(llvm::Value *pointer, int64_t elements) {
+    return advance(pointer, elements, /*isLane=*/true);
+  }
   /// One vector whose lane i is the sum over the lanes of vectors[i].
   llvm::Value *sumEach(llvm::ArrayRef<llvm::Value *> vectors);
   mlir::Value stored() const { return stage.storedOp()->getResult(0); }

@@ -43,12 +43,12 @@ Processor Processor::of(const KernelBody &kernel,
   return {&machine, hasWideDoubles(kernel) ? 8u : 16u};
 }
 
-/// What all products of a kernel round they pack: no element is rounded for
-/// each use.
-static bool roundsWhatItPacks(const StagedKernel &kernel,
-                              const Processor &processor) {
-  bool rounds = false;
-  // Where it cannot, another one is tried: nothing to tell anybody of.
+/// Whether there are products of which `concerns` is true, and all of them fit.
+static bool allProducts(const StagedKernel &kernel, const Processor &processor,
+                        llvm::function_ref<bool(const ContractForm &)> concerns,
+                        llvm::function_ref<bool(const ContractForm &)> fits) {
+  bool any = false;
+  // Where they do not, another way is tried: nothing to tell anybody of.
   ScopedDiagnosticHandler silence(kernel.op()->getContext(),
                                   [](Diagnostic &) { return success(); });
   for (const Stage &stage : kernel.stages()) {
@@ -57,35 +57,37 @@ static bool roundsWhatItPacks(const StagedKernel &kernel,
     auto form = ContractForm::create(kernel, stage, processor);
     if (failed(form))
       return false;
-    if (form->scalar.rounds || form->lane.rounds) {
-      rounds = true;
-      if (!form->is<BlockedProduct>())
+    if (concerns(*form)) {
+      any = true;
+      if (!fits(*form))
         return false;
     }
   }
-  return rounds;
+  return any;
+}
+
+/// What all products of a kernel round they pack: no element is rounded for
+/// each use.
+static bool roundsWhatItPacks(const StagedKernel &kernel,
+                              const Processor &processor) {
+  return allProducts(
+      kernel, processor,
+      [](const ContractForm &form) {
+        return form.scalar.rounds || form.lane.rounds;
+      },
+      [](const ContractForm &form) { return form.is<BlockedProduct>(); });
 }
 
 /// What products read that is stored as bf16 each reads once: nothing is gained
 /// by a copy.
 static bool widensWhatItReads(const StagedKernel &kernel,
                               const Processor &processor) {
-  bool widens = false;
-  ScopedDiagnosticHandler silence(kernel.op()->getContext(),
-                                  [](Diagnostic &) { return success(); });
-  for (const Stage &stage : kernel.stages()) {
-    if (!stage.contraction)
-      continue;
-    auto form = ContractForm::create(kernel, stage, processor);
-    if (failed(form))
-      return false;
-    if (form->scalar.isNarrow || form->lane.isNarrow) {
-      widens = true;
-      if (!form->widensLanes())
-        return false;
-    }
-  }
-  return widens;
+  return allProducts(
+      kernel, processor,
+      [](const ContractForm &form) {
+        return form.scalar.isNarrow || form.lane.isNarrow;
+      },
+      [](const ContractForm &form) { return form.widensLanes(); });
 }
 
 static bool hasBf16(const KernelBody &body) {
