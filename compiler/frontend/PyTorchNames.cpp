@@ -404,8 +404,8 @@ static constexpr PyTorchName kInstead[] = {
     {"set_materialize_grads",
      "gradients of outputs that the loss does not use are zeros", false},
     {"mark_dirty",
-     "forward() gives what it changes as a new tensor: write x + y, not "
-     "x.add_(y)",
+     "not needed: what forward() changes in place and gives is a value of its "
+     "own",
      false},
     {"INFINITY", "write dl::inf, or add #include <cmath>", false},
     {"True", "write true", false},

@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace dl::graph;
 
 void dl::graph::dropCustomGradients(StepOp step) {
-  /// What leads to gradients of inputs; what is made of those of outputs.
+  // What leads to gradients of inputs; what is made of those of outputs.
   llvm::SmallPtrSet<Operation *, 32> backward, gotten;
   SmallVector<Value> open;
   for (auto custom : llvm::to_vector(step.getOps<CustomGradientOp>())) {

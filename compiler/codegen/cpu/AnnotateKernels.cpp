@@ -4,6 +4,7 @@
 #include "compiler/codegen/cpu/TiledKernel.h"
 #include "compiler/codegen/kernel/KernelFacts.h"
 #include "dialects/graph/Check.h"
+#include "dialects/graph/TensorBytes.h"
 
 using namespace mlir;
 
@@ -35,6 +36,20 @@ private:
            ContractForm::of(kernel, first).is<StreamedProduct>();
   }
 
+  /// Where a slice is replaced in place, the rest stays where it is.
+  static int64_t bytesMoved(const TiledKernel &kernel) {
+    int64_t bytes = kernel.bytes();
+    for (const Stage &stage : kernel.stages()) {
+      if (!kernel.nest(stage.op).replace || !kernel.op().getInplace())
+        continue;
+      Value slice = stage.op->getOperand(1), x = stage.op->getOperand(2);
+      if (isa<BlockArgument>(x))
+        bytes -= 2 * (graph::tensorBytes(x.getType()) -
+                      graph::tensorBytes(slice.getType()));
+    }
+    return bytes;
+  }
+
   LogicalResult annotate(graph::KernelOp kernel) {
     WorkingOn at(kernel);
     Builder builder(&getContext());
@@ -50,7 +65,7 @@ private:
     set("tiles", tiled->numTiles());
     set("scratch", tiled->scratchBytes());
     set("flops", tiled->flops());
-    set("bytes", tiled->bytes());
+    set("bytes", bytesMoved(*tiled));
     if (streams(*tiled))
       kernel->setAttr("streams", builder.getUnitAttr());
     return success();
