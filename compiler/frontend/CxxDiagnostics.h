@@ -29,6 +29,9 @@ struct CxxProblem {
 /// Replaces Clang's words by ours where a rule knows better.
 void explain(std::vector<CxxProblem> &problems);
 
+/// What is wrong with a member that is a module; whether it has been replaced.
+bool explainModule(CxxProblem &problem);
+
 /// What to write in place of Python's syntax, or "".
 std::string insteadOfPython(const CxxProblem &problem);
 

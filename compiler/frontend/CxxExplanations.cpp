@@ -290,11 +290,15 @@ static bool explainCall(CxxProblem &problem) {
   if (text.consume_front("no matching function for call to object of type '")) {
     std::string type =
         text.take_until([](char c) { return c == '\''; }).rtrim(" &").str();
-    if (why.starts_with("no member named 'forward'"))
-      replace(problem, type + " has no function forward");
-    else
+    if (!why.starts_with("no member named 'forward'"))
       replace(problem,
               type + "::forward cannot be called like this: " + reason);
+    else if (why.contains("in 'dl::nn::Module'"))
+      replace(problem,
+              "nn::Module has no function forward; an nn::AnyModule, which "
+              "holds a module of any type, calls the one of what it holds");
+    else
+      replace(problem, type + " has no function forward");
     return true;
   }
   if (text.starts_with("no matching member function for call to 'train'") ||
@@ -458,23 +462,14 @@ static bool explainConversion(CxxProblem &problem) {
   return false;
 }
 
-/// F::softmax(x, {.dim = 1}), and net[0].weight of a nn::Sequential.
+/// F::softmax(x, {.dim = 1})
 static bool explainPlace(CxxProblem &problem) {
   StringRef text = problem.message.text;
-  if (text.starts_with("initialization of non-aggregate type") &&
-      text.contains("designated initializer list")) {
-    replace(problem, "this argument has no options by name: write its value "
-                     "alone, at its place, as in F::softmax(x, 1)");
-    return true;
-  }
-  if (!text.consume_front("no member named '") ||
-      !text.ends_with("' in 'dl::nn::AnyModule'"))
+  if (!text.starts_with("initialization of non-aggregate type") ||
+      !text.contains("designated initializer list"))
     return false;
-  StringRef name = text.take_until([](char c) { return c == '\''; });
-  replace(problem, "what a container holds is a module of any type, and has no "
-                   "member '" +
-                       name.str() + "'; one that is known does: nn::as<" +
-                       "nn::Linear>(net[0])->" + name.str());
+  replace(problem, "this argument has no options by name: write its value "
+                   "alone, at its place, as in F::softmax(x, 1)");
   return true;
 }
 
@@ -537,13 +532,13 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
           .starts_with("insert an explicit cast");
     });
     explainDeleted(problem) || explainCopy(problem, problems) ||
-        explainPlace(problem) || explainPython(problem) ||
-        explainHeader(problem, problems) || explainMissingName(problem) ||
-        explainKeyword(problem) || explainOptions(problem) ||
-        explainCall(problem) || explainOutput(problem) ||
-        explainScalar(problem) || explainConversion(problem) ||
-        explainStringCompare(problem) || explainAssertion(problem) ||
-        explainReturn(problem, problems) || explainTensors(problem, problems) ||
-        explainCandidates(problem);
+        explainPlace(problem) || explainModule(problem) ||
+        explainPython(problem) || explainHeader(problem, problems) ||
+        explainMissingName(problem) || explainKeyword(problem) ||
+        explainOptions(problem) || explainCall(problem) ||
+        explainOutput(problem) || explainScalar(problem) ||
+        explainConversion(problem) || explainStringCompare(problem) ||
+        explainAssertion(problem) || explainReturn(problem, problems) ||
+        explainTensors(problem, problems) || explainCandidates(problem);
   }
 }

@@ -248,7 +248,6 @@ static constexpr PyTorchName kReplaced[] = {
      true},
     {"from_pretrained",
      "write the layer, and layer.weight.copy_(values), or --init FILE", true},
-    {"ParameterDict", "write a module of its own for them", true},
     {"jacobian", "write dl::autograd::grad of each of the outputs", true},
     {"hessian", "write dl::autograd::grad of each of the gradients", true},
     {"exponential_", "write x.copy_(dl::rand_like(x).neg().log1p().neg())",

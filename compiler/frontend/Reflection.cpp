@@ -163,6 +163,12 @@ private:
            record->getQualifiedNameAsString() == "dl::Buffer";
   }
 
+  /// It begins with a pointer to its module.
+  static bool isAnyModule(const CXXRecordDecl *record) {
+    return record->getName() == "AnyModule" &&
+           record->getQualifiedNameAsString() == "dl::nn::AnyModule";
+  }
+
   /// Where the dl::nn::Module lies in an object of the class.
   std::optional<CharUnits> moduleOffset(const CXXRecordDecl *record) {
     if (!record || !(record = record->getDefinition()) ||
@@ -242,6 +248,12 @@ private:
 
   /// What of a module's class, a parameter or a buffer goes into the list.
   bool describe(const CXXRecordDecl *record, Member &member) {
+    if (isAnyModule(record)) {
+      bool isWithin = member.held;
+      member.held = true;
+      member.kind = DL_MEMBER_MODULE;
+      return !isWithin;
+    }
     if (std::optional<CharUnits> module = moduleOffset(record)) {
       member.kind = DL_MEMBER_MODULE;
       // Of a member its place, of an element or what is held that inside.
@@ -295,7 +307,7 @@ private:
                                       : nullptr;
       if (!held)
         continue;
-      if (moduleOffset(held))
+      if (moduleOffset(held) || isAnyModule(held))
         return "modules";
       if (isParameter(held))
         return "parameters";

@@ -44,11 +44,16 @@ struct Swish : dl::autograd::Function<Swish> {
 
 struct Net : nn::Module {
   nn::Linear fc{4, 2};
+  nn::AnyModule act;
+  bool smooth = true;
   nn::Conv2d conv{3, 8, 3, {.stride = 2, .bias = false}};
   Block blocks[6];
   dl::Parameter cls = dl::zeros({1, 8});
   dl::Buffer seen = dl::zeros({}), mask = dl::tril(dl::ones({8, 8}));
-  Net() { nn::init::orthogonal_(fc.weight); }
+  Net() {
+    nn::init::orthogonal_(fc.weight);
+    act = smooth ? nn::AnyModule(nn::GELU()) : nn::ReLU();
+  }
   auto encode(dl::Tensor x) {
     for (auto &block : blocks)
       x = block(x);
@@ -88,6 +93,14 @@ void dl_main(dl::Program &p) {
   dl::optim::SGD optimizer(decay, {.lr = 0.01});
   dl::optim::lr_scheduler::LambdaLR scheduler(optimizer, [](dl::Scalar t) { return dl::minimum(t / 10, 1); });
   dl::optim::SGD second(model.fc.parameters(), {.lr = 0.01});
+  auto &encoder = model, &decoder = other;
+  dl::optim::Adam both({encoder.parameters(), decoder.parameters()}, {.lr = 1e-3});
+  {
+    struct VGG : nn::Module { nn::Sequential classifier; } model;
+    for (int i = 0; i < 7; ++i)
+      model.classifier.append(nn::ReLU());
+    model.classifier[6] = nn::Linear(4096, 10);
+  }
   {
     auto &optimizer = second;
     dl::optim::lr_scheduler::ReduceLROnPlateau plateau(optimizer, {.patience = 3});

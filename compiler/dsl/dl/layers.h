@@ -2,6 +2,7 @@
 // The layers of torch.nn, with PyTorch's arguments, defaults and initial
 // distributions.
 #include "containers.h"
+#include "parameter_containers.h"
 #include "init.h"
 
 namespace dl::nn {

@@ -2,6 +2,7 @@
 // nn::Module: a plain struct with members and a forward function. The compiler
 // names the members; nothing is registered by hand.
 #include "names.h"
+#include "parameter_groups.h"
 #include "sequence_losses.h"
 
 namespace dl::nn {
@@ -70,27 +71,6 @@ public:
   }
 };
 
-/// The same without the names.
-class ParameterList : NamedParameterList {
-public:
-  explicit ParameterList(const NamedParameterList &named)
-      : NamedParameterList(named) {}
-  class Iterator : public NamedParameterList::Iterator {
-  public:
-    explicit Iterator(NamedParameterList::Iterator at)
-        : NamedParameterList::Iterator(at) {}
-    Parameter &operator*() const {
-      return NamedParameterList::Iterator::operator*().parameter;
-    }
-  };
-  Iterator begin() const { return Iterator(NamedParameterList::begin()); }
-  Iterator end() const { return Iterator(NamedParameterList::end()); }
-  using NamedParameterList::size;
-  Parameter operator[](int i) const {
-    return NamedParameterList::operator[](i).parameter;
-  }
-};
-
 namespace detail {
 inline void visit(Visitor &visitor, const dl_member &member, char *object);
 
@@ -137,7 +117,7 @@ public:
     const dl_named_parameter *first = dl_walk_result(&count);
     return {first, count};
   }
-  ParameterList parameters() { return ParameterList(named_parameters()); }
+  optim::Parameters parameters() { return named_parameters(); }
   /// By its path: lstm.get_parameter("weight_hh_l0").
   Parameter get_parameter(const char *path) {
     for (auto &[name, parameter] : named_parameters())

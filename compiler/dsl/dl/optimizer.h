@@ -213,6 +213,13 @@ public:
       : defaults(options) {
     add(parameters, options);
   }
+  /// {a.parameters(), b.parameters()}. (A template, so that {{a.parameters()},
+  /// {b.parameters()}} are groups.)
+  template <int = 0>
+  explicit Optimizer(list<Parameters> lists, const Options &options = {})
+      : defaults(options) {
+    add(lists, options);
+  }
   explicit Optimizer(list<Group> given, const Options &options = {})
       : defaults(options) {
     for (const Group &group : given)
@@ -226,6 +233,9 @@ public:
   Optimizer(list<Parameter> parameters, const Lr &lr,
             const Options &options = {})
       : Optimizer(parameters, at(lr, options)) {}
+  template <detail::Rate Lr, int = 0>
+  Optimizer(list<Parameters> lists, const Lr &lr, const Options &options = {})
+      : Optimizer(lists, at(lr, options)) {}
   template <detail::Rate Lr>
   Optimizer(list<Group> given, const Lr &lr, const Options &options = {})
       : Optimizer(given, at(lr, options)) {}

@@ -1,6 +1,6 @@
 #pragma once
 // What optimizers are given: parameters, in groups with options.
-#include "module.h"
+#include "parameter.h"
 
 namespace dl::optim {
 
@@ -15,6 +15,18 @@ concept RangeOf = requires(const Range &range, void (*take)(const T &)) {
 };
 template <class Range>
 concept ParameterRange = RangeOf<Range, Parameter>;
+/// model.named_parameters()
+template <class Range>
+concept NamedParameterRange = requires(const Range &range) {
+  (*range.begin()).parameter;
+  range.end();
+};
+/// std::vector, of parameters or of tensors.
+template <class V>
+concept VectorOfTensors =
+    requires(V &vector, const Parameter &p) { vector.push_back(p); } &&
+    (__is_same(typename V::value_type, Parameter) ||
+     __is_same(typename V::value_type, Tensor));
 
 /// An option of a group: what is not given is that of the optimizer.
 template <class T> struct Given {
@@ -30,12 +42,19 @@ template <class T> struct Given {
 
 } // namespace detail
 
-/// What a group consists of: model.parameters(), a list of them in braces, one,
-/// or those that were put in: decay.push_back(parameter).
+/// What model.parameters() gives and a group consists of: a list that takes
+/// more of them. Those of several modules: {a.parameters(), b.parameters()}, or
+/// a.parameters() + b.parameters().
 class Parameters {
   int *first = nullptr;
   int count = 0, space = 0;
 
+  void swap(Parameters &other) {
+    int *their_first = other.first;
+    int their_count = other.count, their_space = other.space;
+    other.first = first, other.count = count, other.space = space;
+    first = their_first, count = their_count, space = their_space;
+  }
   void add(int id) {
     if (count == space) {
       int *grown = new int[space = 2 * space + 8];
@@ -57,19 +76,57 @@ public:
     for (const Parameter &parameter : parameters)
       push_back(parameter);
   }
+  Parameters(list<Parameters> lists) {
+    for (const Parameters &each : lists)
+      *this += each;
+  }
   Parameters(const Parameter &parameter) { push_back(parameter); }
-  Parameters(const nn::NamedParameterList &parameters) {
+  template <detail::NamedParameterRange Range>
+  Parameters(const Range &parameters) {
     for (const auto &[name, parameter] : parameters)
       push_back(parameter);
   }
-  Parameters(const Parameters &other) {
-    for (int i = 0; i < other.count; ++i)
-      add(other.first[i]);
+  Parameters(const Parameters &other) { *this += other; }
+  Parameters(Parameters &&other) noexcept { swap(other); }
+  Parameters &operator=(Parameters other) noexcept {
+    swap(other);
+    return *this;
   }
-  Parameters &operator=(const Parameters &) = delete;
   ~Parameters() { delete[] first; }
 
   void push_back(const Parameter &parameter) { add(parameter.id); }
+  void append(const Parameter &parameter) { add(parameter.id); }
+  /// As of a std::vector, at the end: all.insert(all.end(), more.begin(),
+  /// more.end()).
+  template <class Place, class From>
+  void insert(const Place &place, From from, const From &to) {
+    if (place != end())
+      detail::fail("parameters: insert() is at end()");
+    Parameters more; // these may be some of its own
+    for (; from != to; ++from)
+      more.push_back(*from);
+    *this += more;
+  }
+  Parameters &operator+=(const Parameters &other) {
+    for (int i = 0, n = other.count; i < n; ++i)
+      add(other.first[i]);
+    return *this;
+  }
+  friend Parameters operator+(Parameters a, const Parameters &b) {
+    a += b;
+    return a;
+  }
+  template <detail::VectorOfTensors Vector> operator Vector() const {
+    Vector result;
+    for (const Parameter &parameter : *this)
+      result.push_back(parameter);
+    return result;
+  }
+  Parameter operator[](int i) const {
+    if (i < 0 || i >= count)
+      detail::fail("parameters: there is no number {} of {}", i, count);
+    return *Iterator(first + i);
+  }
 
   using Iterator = detail::HandleIterator<Parameter>;
   Iterator begin() const { return Iterator(first); }
@@ -81,9 +138,7 @@ public:
 namespace detail {
 
 template <class Range>
-concept ParameterSource =
-    ParameterRange<Range> || __is_same(Range, Parameters) ||
-    __is_same(Range, nn::NamedParameterList);
+concept ParameterSource = ParameterRange<Range> || NamedParameterRange<Range>;
 template <class Range, class Group>
 concept SourceOf = ParameterSource<Range> || RangeOf<Range, Group>;
 /// A learning rate that stands by position.

@@ -1,0 +1,54 @@
+// Clang's words about members that are modules, in the user's terms.
+#include "compiler/frontend/CxxDiagnostics.h"
+
+using namespace dl::frontend;
+using llvm::StringRef;
+
+static std::string quoted(StringRef text) {
+  return text.take_until([](char c) { return c == '\''; }).rtrim(" &").str();
+}
+
+/// net[0].weight of an nn::Sequential.
+static bool explainMember(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  if (!text.consume_front("no member named '") ||
+      !text.ends_with("' in 'dl::nn::AnyModule'"))
+    return false;
+  std::string name = quoted(text);
+  problem.notes.clear();
+  problem.message.text =
+      "an nn::AnyModule, as containers hold them, is a module of any type, and "
+      "has no member '" +
+      name + "'; one that is known does: nn::as<nn::Linear>(net[0])->" + name;
+  return true;
+}
+
+/// shortcut = nn::Conv2d(1, 4, 3), where the member is another layer.
+static bool explainAssignment(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  if (!text.starts_with("no viable overloaded '='"))
+    return false;
+  for (const CxxNote &note : problem.notes) {
+    StringRef why = note.message.text;
+    StringRef to = why.split("no known conversion from '").second;
+    std::string given = quoted(to);
+    StringRef member = to.split("' to '").second;
+    member.consume_front("const ");
+    member.consume_front("dl::");
+    std::string type = quoted(member);
+    bool isModule = member.starts_with("nn::") || type == "Sequential" ||
+                    StringRef(given).contains("nn::");
+    if (type.empty() || !isModule)
+      continue;
+    problem.notes.clear();
+    problem.message.text = given + " is not " + type +
+                           ", which the member is; one of type nn::AnyModule "
+                           "takes a layer of any type";
+    return true;
+  }
+  return false;
+}
+
+bool dl::frontend::explainModule(CxxProblem &problem) {
+  return explainMember(problem) || explainAssignment(problem);
+}
