@@ -46,6 +46,16 @@ def programs(info, step):
     return found["programs"]
 
 
+class RunFolder(support.ToolTest):
+    def test_it_stands_for_its_plan(self):
+        self.regression_data()
+        self.write("lin.dl", support.LINEAR)
+        self.dlcc("lin.dl")
+        self.dlrun("lin.plan", "--out", "run")
+        self.assertEqual(self.info("run")["kernels"], self.info("lin.plan")["kernels"])
+        self.assertIn("items ", self.dlrun("bench", "run", "--steps", "2"))
+
+
 class Fusion(support.ToolTest):
     # Forward: conv + bias + pool + relu twice (dropout in the second), fc + bias + relu + dropout, fc, log_softmax +
     # loss; backward and updates alike. The figure is what the compiler reaches now; fewer is better.

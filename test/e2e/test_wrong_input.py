@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import re
 import shutil
 import struct
@@ -412,3 +413,12 @@ class Compiler(support.ToolTest):
     def test_a_missing_data_file(self):
         self.write("lin.dl", support.LINEAR)
         self.fails(IO, "x.npy", "lin.dl")
+
+    def test_an_output_that_is_full(self):
+        self.regression_data()
+        self.write("lin.dl", support.LINEAR)
+        for words in (["--help"], ["--version"], ["lin.dl", "--help"], ["lin.dl", "--report"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run([dltools.DLCC, *words], cwd=self.folder, stdout=full, stderr=subprocess.PIPE,
+                                        text=True, check=False)
+            self.assertEqual((result.returncode, result.stderr), (IO, "error: cannot write to standard output\n"), words)

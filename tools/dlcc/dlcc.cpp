@@ -17,6 +17,7 @@
 #include "tools/streams/StandardStreams.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdio>
 #include <cstring>
 
@@ -161,8 +162,7 @@ static int writeReports(const Arguments &arguments,
     if (exitCode)
       return exitCode;
   }
-  return std::fflush(stdout) == 0 ? 0
-                                  : fail("cannot write to standard output", 4);
+  return 0;
 }
 
 /// As make reads it.
@@ -268,9 +268,16 @@ static int compile(const Arguments &arguments,
   return writeReports(arguments, machine, report);
 }
 
-int main(int argc, char **argv) {
-  keepStandardStreams();
-  dl::exitOnCrash();
+/// A full disk behind the output is found no later than here.
+static int finishOutput() {
+  llvm::outs().flush();
+  bool isWritten = std::fflush(stdout) == 0 && !std::ferror(stdout) &&
+                   !llvm::outs().has_error();
+  llvm::outs().clear_error();
+  return isWritten ? 0 : fail("cannot write to standard output", 4);
+}
+
+static int run(int argc, char **argv) {
   Arguments arguments = dl::dlcc::parseArguments(argc, argv);
   if (arguments.exitCode)
     return fail(arguments.error, arguments.exitCode);
@@ -315,4 +322,11 @@ int main(int argc, char **argv) {
   if (arguments.check && arguments.outputs.empty())
     return 0;
   return compile(arguments, machine, evaluated);
+}
+
+int main(int argc, char **argv) {
+  keepStandardStreams();
+  dl::exitOnCrash();
+  int exitCode = run(argc, argv);
+  return exitCode ? exitCode : finishOutput();
 }

@@ -30,7 +30,7 @@ Usage:
   dlrun generate PLAN [options]
                                go on with a text, token by token
   dlrun bench PLAN [options]   measure steps, with synthetic data
-  dlrun info PLAN [--json]     what is in the plan
+  dlrun info PLAN [--json]     what is in the plan, a run's FOLDER's too
   dlrun -np N PLAN [options]   the same as N processes, one a rank of the mesh
 
 dlrun COMMAND --help shows the options of one command, dlrun --version the version.
@@ -78,7 +78,7 @@ plan and its newest checkpoint.
   dlrun generate gpt.plan --init gpt.safetensors --text "ROMEO:" --temperature 0.8
   dlrun generate runs/gpt2 --tokens 464,3290 --max-new-tokens 50 --stop-tokens 50256
 )"},
-    {Command::Bench, R"(dlrun bench PLAN [options]
+    {Command::Bench, R"(dlrun bench PLAN|FOLDER [options]
 Runs steps back to back, without logging, and prints the time of one: median, 10th
 and 90th percentile after 10 steps to warm up, and the heap allocations (none). Data
 are made up unless --data gives some.
@@ -96,7 +96,7 @@ about how long, what is kept, written and watched, settings, turns or data.
   dlrun resume runs/mnist --from 4000 --set optim.lr=0.0005
 )"},
     {Command::Info,
-     R"(dlrun info PLAN [--json]
+     R"(dlrun info PLAN|FOLDER [--json]
 Prints what is in a plan: parameters, states, settings, steps with their kernels
 and what each waits for; with --json all of it, buffers and layouts too, as one
 document.

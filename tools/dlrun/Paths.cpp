@@ -30,9 +30,7 @@ Status dlrun::checkPlanPath(const Options &options) {
                                "goes on with it",
                                plan, plan));
     if (isRunFolder(plan))
-      return usage(fmt::format("'{}' is the folder of a run; its plan is "
-                               "{}/model.plan",
-                               plan, plan));
+      return {};
     return usage(fmt::format("'{}' is a folder and no plan", plan));
   }
   fs::path path = plan;

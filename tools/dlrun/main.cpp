@@ -27,11 +27,12 @@ static Expected<int> dispatch(Options &options) {
   if (options.launch.processes != 0)
     return runLaunched(options);
   DLRT_TRY(Processes::join(options));
-  bool takesFolder = options.command == Command::Eval ||
-                     options.command == Command::Predict ||
-                     options.command == Command::Generate;
-  if (!Processes::current() && (!takesFolder || !isRunFolder(options.plan)))
+  if (!Processes::current())
     DLRT_TRY(checkPlanPath(options));
+  bool isOfPlan =
+      options.command == Command::Info || options.command == Command::Bench;
+  if (isOfPlan && isRunFolder(options.plan))
+    options.plan += "/model.plan";
   switch (options.command) {
   case Command::Train:
     return runTrain(options);

@@ -2,8 +2,8 @@
 // The layers of torch.nn, with PyTorch's arguments, defaults and initial
 // distributions.
 #include "containers.h"
-#include "parameter_containers.h"
 #include "init.h"
+#include "parameter_containers.h"
 
 namespace dl::nn {
 
