@@ -2,10 +2,10 @@
 
 import json
 import os
-import subprocess
 import re
 import shutil
 import struct
+import subprocess
 
 import numpy as np
 
