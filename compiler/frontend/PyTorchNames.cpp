@@ -340,7 +340,6 @@ static constexpr PyTorchName kReplaced[] = {
      "write loss.backward(), then parameter.grad(), or "
      "dl::autograd::grad(loss, x)[0]",
      true},
-    {"linalg", "of it norms alone: write x.norm(p, dim)", true},
     {"RandomSampler", "write .shuffle = true", true},
     {"SequentialSampler", "without .shuffle items come in their order", true},
     {"register_forward_hook",

@@ -40,6 +40,10 @@
   Tensor take_along_dim(Tensor index, i64 dim) const;                          \
   Tensor mv(Tensor vector) const;                                              \
   Tensor inner(Tensor other) const;                                            \
+  Tensor inverse() const;                                                      \
+  Tensor det() const;                                                          \
+  Tensor logdet() const;                                                       \
+  Tensor cholesky() const;                                                     \
   Tensor scatter_reduce(i64 dim, Tensor index, Tensor src, const char *reduce, \
                         ScatterReduceOptions options = {}) const;              \
   Tensor scatter_reduce_(i64 dim, Tensor index, Tensor src,                    \

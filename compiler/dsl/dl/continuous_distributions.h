@@ -147,6 +147,7 @@ public:
 
   Independent(Base base, int reinterpreted_batch_ndims)
       : dims(reinterpreted_batch_ndims), base_dist(base) {}
+  int event_dim() const { return dims; }
   Tensor mean() const { return base_dist.mean(); }
   Tensor variance() const { return base_dist.variance(); }
   Tensor log_prob(Tensor value) const {

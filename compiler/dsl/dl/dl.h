@@ -15,6 +15,7 @@
 #include "image_folder.h"
 #include "image_layers.h"
 #include "in_place.h"
+#include "joint_distributions.h"
 #include "muon.h"
 #include "optim.h"
 #include "parallel.h"

@@ -71,22 +71,26 @@ inline Tensor rows(const Tensor &x, int dim, const Tensor &index) {
   return gathered(x, dim, along(index, dim, from.rank)).reshape(to);
 }
 
+/// The shape that both broadcast to; `things` are what has them.
+inline Shape common_shape(const char *what, const char *things,
+                          const Shape &one, const Shape &other) {
+  Shape merged;
+  int rank = other.rank > one.rank ? other.rank : one.rank;
+  for (int i = 0; i < rank; ++i) {
+    int a = i - (rank - one.rank), b = i - (rank - other.rank);
+    i64 x = a < 0 ? 1 : one[a], y = b < 0 ? 1 : other[b];
+    if (x != y && x != 1 && y != 1)
+      fail("{}: the {} {} and {} cannot be broadcast", what, things, one,
+           other);
+    merged.push_back(x > y ? x : y);
+  }
+  return merged;
+}
 /// The shape that all broadcast to.
 inline Shape common_shape(const char *what, const Tensor *tensors, int count) {
   Shape common;
-  for (int t = 0; t < count; ++t) {
-    Shape shape = tensors[t].sizes(), merged;
-    int rank = shape.rank > common.rank ? shape.rank : common.rank;
-    for (int i = 0; i < rank; ++i) {
-      int a = i - (rank - common.rank), b = i - (rank - shape.rank);
-      i64 x = a < 0 ? 1 : common[a], y = b < 0 ? 1 : shape[b];
-      if (x != y && x != 1 && y != 1)
-        fail("{}: the indices {} and {} cannot be broadcast", what, common,
-             shape);
-      merged.push_back(x > y ? x : y);
-    }
-    common = merged;
-  }
+  for (int t = 0; t < count; ++t)
+    common = common_shape(what, "indices", common, tensors[t].sizes());
   return common;
 }
 
