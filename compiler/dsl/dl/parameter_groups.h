@@ -44,7 +44,8 @@ template <class T> struct Given {
 
 /// What model.parameters() gives and a group consists of: a list that takes
 /// more of them. Those of several modules: {a.parameters(), b.parameters()}, or
-/// a.parameters() + b.parameters().
+/// a.parameters() + b.parameters(). (Nothing is given back: from =
+/// net.parameters().begin() goes on when that list is gone.)
 class Parameters {
   int *first = nullptr;
   int count = 0, space = 0;
@@ -60,7 +61,6 @@ class Parameters {
       int *grown = new int[space = 2 * space + 8];
       for (int i = 0; i < count; ++i)
         grown[i] = first[i];
-      delete[] first;
       first = grown;
     }
     first[count++] = id;
@@ -92,7 +92,6 @@ public:
     swap(other);
     return *this;
   }
-  ~Parameters() { delete[] first; }
 
   void push_back(const Parameter &parameter) { add(parameter.id); }
   void append(const Parameter &parameter) { add(parameter.id); }
