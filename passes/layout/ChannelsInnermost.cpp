@@ -124,7 +124,8 @@ static bool isFilter(Value value) {
     if (graph::stateOf(value))
       return true;
     auto maker = value.getDefiningOp<LoopNestOpInterface>();
-    if (!maker || !keepsChannels(maker.getLoopNest(), 0))
+    if (!maker || maker->getNumOperands() == 0 || // a constant
+        !keepsChannels(maker.getLoopNest(), 0))
       return false;
     value = maker->getOperand(0);
   }

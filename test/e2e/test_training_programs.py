@@ -260,6 +260,36 @@ void dl_main(dl::Program &p) {
         event = next(e for e in self.events("as.plan", "--steps", 1) if e["event"] == "step")
         self.assertEqual((event["y"], event["z"]), (18, 12))
 
+    def test_a_filter_of_constants(self):
+        """Few images of many channels, whose orders are chosen from what the filters are."""
+        self.write("filter.dl", """
+#include <dl/dl.h>
+namespace nn = dl::nn; namespace F = dl::F;
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 2});
+  nn::Conv2d conv{32, 32, 3};
+  dl::Parameter scale = dl::ones({1});
+  auto all = conv.parameters();
+  all.push_back(scale);
+  dl::optim::SGD optimizer(all, {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto y = conv(b.data);
+    auto means = F::conv2d(y, dl::ones({16, 32, 1, 1}) / 32), scaled = F::conv2d(y, dl::ones({32, 32, 1, 1}) * scale);
+    optimizer.zero_grad();
+    (means.square().mean() + scaled.square().mean()).backward();
+    optimizer.step();
+    return {{"mean", y.mean(1)}, {"means", means}, {"scaled", scaled / 32}};
+  });
+}
+""")
+        np.save(self.path("x.npy"), np.random.default_rng(0).normal(size=(2, 32, 9, 9)).astype(np.float32))
+        self.dlcc("filter.dl", "-o", "filter.plan")
+        self.dlrun("filter.plan", "--steps", 1, "--save-metrics", "made.safetensors")
+        made = self.load("made.safetensors")
+        for name in "means", "scaled":
+            for channel in range(made[name].shape[1]):
+                np.testing.assert_allclose(made[name][:, channel], made["mean"], atol=1e-6, err_msg=name)
+
     def test_a_copied_parameter_keeps_its_name(self):
         """Whoever else holds it, whatever the name there."""
         source = """

@@ -136,7 +136,6 @@ void dl_main(dl::Program &p) {
         self.fails(USAGE, "weights with --init out.safetensors", "out.safetensors")
         self.fails(USAGE, "'folder' is a folder", "folder")
         self.fails(USAGE, "dlrun resume run", "run")
-        self.fails(USAGE, "run/model.plan", "bench", "run")
 
 
 class Outputs(Net):

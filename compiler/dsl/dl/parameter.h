@@ -204,19 +204,35 @@ namespace detail {
 /// Over the numbers of parameters or buffers.
 template <class Handle> class HandleIterator {
   const int *at;
+  int left; // to the end; what two iterators are compared by
   mutable Handle item;
 
 public:
-  explicit HandleIterator(const int *at) : at(at) {}
+  // For std::vector(first, last).
+  using value_type = Handle;
+  using reference = Handle &;
+  using pointer = Handle *;
+  using difference_type = decltype(at - at);
+
+  /// Where a list begins that still has `left` of them.
+  HandleIterator(const int *at, int left) : at(at), left(left) {}
   Handle &operator*() const {
     item.id = *at;
     return item;
   }
   HandleIterator &operator++() {
-    ++at;
+    ++at, --left;
     return *this;
   }
-  bool operator!=(const HandleIterator &other) const { return at != other.at; }
+  HandleIterator operator++(int) {
+    HandleIterator before = *this;
+    ++*this;
+    return before;
+  }
+  /// net.parameters().begin() reaches net.parameters().end(), of another list.
+  bool operator==(const HandleIterator &other) const {
+    return left == other.left;
+  }
 };
 } // namespace detail
 

@@ -124,12 +124,12 @@ public:
   Parameter operator[](int i) const {
     if (i < 0 || i >= count)
       detail::fail("parameters: there is no number {} of {}", i, count);
-    return *Iterator(first + i);
+    return *Iterator(first + i, 1);
   }
 
   using Iterator = detail::HandleIterator<Parameter>;
-  Iterator begin() const { return Iterator(first); }
-  Iterator end() const { return Iterator(first + count); }
+  Iterator begin() const { return Iterator(first, count); }
+  Iterator end() const { return Iterator(first + count, 0); }
   const int *ids() const { return first; }
   int size() const { return count; }
 };

@@ -207,8 +207,8 @@ public:
   using Iterator = detail::HandleIterator<Buffer>;
 
   explicit BufferList(Module &module) : found(module, /*parameters=*/false) {}
-  Iterator begin() const { return Iterator(found.begin()); }
-  Iterator end() const { return Iterator(found.end()); }
+  Iterator begin() const { return Iterator(found.begin(), found.size()); }
+  Iterator end() const { return Iterator(found.end(), 0); }
   int size() const { return found.size(); }
 };
 inline BufferList Module::buffers() { return BufferList(*this); }
