@@ -443,7 +443,7 @@ static bool explainConversion(CxxProblem &problem) {
   if (isNumber(from) && (to == "dl::Tensor" || to == "Tensor") &&
       problem.inUserFile && !returned) {
     replace(problem, "a number is no dl::Tensor: dl::zeros({}) is a zero to "
-                     "add to, dl::tensor(x) one of any value");
+                     "begin with, s = s + x, dl::tensor(x) one of any value");
     return true;
   }
   if (ofTensor && isNumber(to)) {
