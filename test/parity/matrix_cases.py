@@ -8,6 +8,10 @@ MATRICES = [
     (f"dl::linalg::inv({M})", f"torch.linalg.inv({TM})"), (f"dl::linalg::det({M})", f"torch.linalg.det({TM})"),
     (f"dl::linalg::slogdet({M}).sign", f"torch.linalg.slogdet({TM})[0]"),
     (f"dl::linalg::slogdet({M}).logabsdet", f"torch.linalg.slogdet({TM})[1]"),
+    # Singular ones; their gradients are not finite.
+    ("dl::linalg::det((wd.select(1, 0) * dl::tensor({1., 0., 1.})).detach())", "torch.linalg.det((wd[:, 0] * torch.tensor([1., 0., 1.])).detach())"),
+    ("dl::linalg::slogdet((w.flatten(1).slice(1, 0, 5) * 0).detach()).logabsdet.exp()",
+     "torch.linalg.slogdet((w.flatten(1)[:5, :5] * 0).detach())[1].exp()"),
     # The first pivot is 0, the matrix in front has one dim.
     ("dl::linalg::inv(wd.select(1, 0) * (1 - dl::eye(3)))", "torch.linalg.inv(wd[:, 0] * (1 - torch.eye(3)))"),
     ("dl::inverse(w.flatten(1).slice(0, 0, 5).slice(1, 0, 5))", "torch.inverse(w.flatten(1)[:5, :5])"),

@@ -23,21 +23,20 @@ inline i64 rows_of(const char *what, const Tensor &a) {
          kMostRows, a.sizes());
   return a.size(-1);
 }
-/// Row numbers, to compare with.
-inline Tensor row_numbers(i64 rows) { return arange(rows); }
 inline Tensor unit(const Tensor &like) {
   return zeros_like(like) + eye(like.size(-1)).to(like.dtype());
 }
 
 /// Of [A, B], by Gauss and Jordan with partial pivoting: A^-1 B, and the sign
-/// and the logarithm of the absolute value of det(A).
+/// and the logarithm of the absolute value of det(A), 0 and -inf where A is
+/// singular; the solution then holds inf or NaN.
 struct Eliminated {
   Tensor solution, sign, logabsdet;
 };
 inline Eliminated eliminate(const char *what, const Tensor &a,
                             const Tensor &b = {}) {
   i64 n = rows_of(what, a);
-  Tensor all = b.defined() ? cat({a, b}, -1) : a, row = row_numbers(n);
+  Tensor all = b.defined() ? cat({a, b}, -1) : a, row = arange(n);
   Eliminated result;
   for (i64 k = 0; k < n; ++k) {
     Tensor column = all.select(-1, k);
@@ -51,7 +50,7 @@ inline Eliminated eliminate(const char *what, const Tensor &a,
     result.sign = k == 0 ? sign : result.sign * sign;
     result.logabsdet = k == 0 ? size : result.logabsdet + size;
     Tensor swapped = where(is_pivot, all.narrow(-2, k, 1), all);
-    Tensor unit_row = chosen / by;
+    Tensor unit_row = chosen / (b.defined() ? by : where(by.eq(0), 1.0, by));
     Tensor cleared = swapped - swapped.narrow(-1, k, 1) * unit_row;
     all = where(row.eq(k).unsqueeze(-1), unit_row, cleared);
   }
@@ -80,7 +79,7 @@ inline Tensor substitute(const Tensor &a, Tensor b, bool upper, bool unit) {
 
 inline Tensor factor(const Tensor &a) {
   i64 n = a.size(-1);
-  Tensor left = a, row = row_numbers(n);
+  Tensor left = a, row = arange(n);
   TensorList columns;
   for (i64 k = 0; k < n; ++k) {
     Tensor column = left.narrow(-1, k, 1);
