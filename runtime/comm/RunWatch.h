@@ -40,6 +40,8 @@ public:
 
   /// Whether a rank has said that it ends with an error.
   bool explained() const { return firstEnd.has_value(); }
+  /// Whether the launcher has said that a rank is dead.
+  bool hasDead() const { return named.has_value(); }
 
 private:
   struct Rank {

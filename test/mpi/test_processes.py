@@ -306,6 +306,33 @@ class Signals(ProcessTest):
             self.assertIn("fc1.weight", self.load("final.safetensors"))
             os.remove(self.path("final.safetensors"))
 
+    def test_ranks_that_get_sigterm_stop_all(self):
+        """One of them, all of them (as systemd and `pkill dlrun` do it), the launcher: everything is saved."""
+        plan = self.plan(2)
+        for who in ([0], [1], [0, 1], ["dlrun", 0, 1]):
+            left = launch.Leftovers(self.folder)
+            run = launch.Run(plan, 2, "--out", "run", "--every", "ckpt=0,eval=0")
+            pids = {**run.wait_for_steps(), "dlrun": run.process.pid}
+            for name in who:
+                os.kill(pids[name], signal.SIGTERM)
+            ended, _, said = run.end()
+            self.assertEqual((ended, said), (75, ""), who)
+            self.assertEqual(left.found(), [])
+            self.assertEqual(len(os.listdir(self.path("run/checkpoints"))), 1)
+            shutil.rmtree(self.path("run"))
+
+    def test_a_rank_of_mpirun_that_gets_sigterm_stops_all(self):
+        process = subprocess.Popen(["mpirun", "-np", "2", dltools.DLRUN, self.plan(2), "--threads", "1", "--epochs", "1000000",
+                                    "--out", "run", "--every", "log=50,ckpt=0,eval=0", "--json"], cwd=self.folder, env=self.env,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in process.stdout:
+            if '"event":"step"' in line:
+                break
+        os.kill(launch.ranks_of(self.folder)[1], signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 75)
+        self.assertEqual(len(os.listdir(self.path("run/checkpoints"))), 1)
+
     def test_a_killed_dlrun_leaves_nothing(self):
         left = launch.Leftovers(self.folder)
         run = launch.Run(self.plan(2), 2)

@@ -28,6 +28,9 @@ static std::vector<std::string> environmentForRanks() {
   return variables;
 }
 
+/// For a launcher to end the other ranks when one has died.
+static constexpr double launcherSeconds = 3;
+
 /// Prints what the launcher says unless dlrun says it better, and decides when
 /// the run is over.
 static Expected<int> watch(LaunchedRun &run, const Options &options) {
@@ -36,6 +39,7 @@ static Expected<int> watch(LaunchedRun &run, const Options &options) {
   FrameSplitter splitter;
   LauncherWords words;
   int asked = 0;
+  double deadSince = 0;
   std::string lost;
   for (;;) {
     LaunchedRun::Event event = run.next();
@@ -54,6 +58,10 @@ static Expected<int> watch(LaunchedRun &run, const Options &options) {
       lost = *hang;
       run.end();
     }
+    if (!watch.hasDead())
+      deadSince = now;
+    else if (now > deadSince + launcherSeconds)
+      run.end();
     if (event.code)
       break;
   }

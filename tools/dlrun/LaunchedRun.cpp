@@ -18,8 +18,11 @@
 using namespace dlrun;
 using namespace dlrt;
 
-/// Launchers take about a second to end all ranks.
+/// Launchers take about two seconds to end all ranks and to clean up.
 static constexpr double mercySeconds = 4;
+/// Some only pass a signal on, and ranks end at once at the second one. (It
+/// keeps Open MPI from cleaning up.)
+static constexpr double secondSignalSeconds = 3;
 /// A process that the launcher left behind may hold the pipe open.
 static constexpr double drainSeconds = 0.5;
 
@@ -141,6 +144,11 @@ LaunchedRun::Event LaunchedRun::next() {
     event.code = ended;
   if (!ended && mercyUntil != 0 && now > mercyUntil)
     kill(-child, SIGKILL);
+  else if (!ended && mercyUntil != 0 && !askedTwice &&
+           now > mercyUntil - mercySeconds + secondSignalSeconds) {
+    askedTwice = true;
+    kill(child, SIGTERM);
+  }
   return event;
 }
 
@@ -169,7 +177,8 @@ std::string LauncherWords::add(const std::string &text) {
     if (c != '\n')
       continue;
     bool rule = isRule(line);
-    (rule || inBlock ? kept : shown) += line;
+    if (!line.starts_with("mpirun: Forwarding signal "))
+      (rule || inBlock ? kept : shown) += line;
     if (rule)
       inBlock = !inBlock;
     line.clear();

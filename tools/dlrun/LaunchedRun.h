@@ -30,7 +30,7 @@ public:
 
   /// All ranks end after their step, with everything saved.
   void askToStop(int signal);
-  /// All end now; after some seconds without mercy.
+  /// All end now: they are asked twice, and after some seconds killed.
   void end();
 
 private:
@@ -40,10 +40,12 @@ private:
   int child = 0, pipe = -1, signals = -1;
   std::optional<int> ended;
   double endedAt = 0, mercyUntil = 0;
+  bool askedTwice = false;
 };
 
 /// Launchers explain a failure in blocks between lines of dashes, which are
-/// kept back: dlrun knows better, or shows them in the end.
+/// kept back: dlrun knows better, or shows them in the end. That Open MPI
+/// passes our own signals on is no news.
 class LauncherWords {
 public:
   /// What may be shown now.

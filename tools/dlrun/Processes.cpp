@@ -28,41 +28,67 @@ Processes *Processes::current() { return processes.get(); }
 
 Expected<std::unique_ptr<StopWord>> StopWord::create(Transport &transport) {
   std::unique_ptr<StopWord> out(new StopWord(transport));
-  for (size_t which = 0; which < 2; ++which) {
-    std::vector<Message> sends, receives;
-    if (transport.rank() != 0)
-      receives.push_back({&out->words[which], sizeof(int64_t), 0});
-    for (uint32_t r = 1; transport.rank() == 0 && r < transport.size(); ++r)
-      sends.push_back({&out->words[which], sizeof(int64_t), r});
-    auto prepared = transport.prepare(sends, receives, which, {});
-    if (!prepared)
-      return prepared.takeError();
-    out->exchanges[which] = std::move(*prepared);
-  }
+  for (uint64_t which = 0; which < 2; ++which)
+    if (Status status = out->prepare(out->rounds[which], 2 * which);
+        !status.ok())
+      return status;
   return out;
 }
 
-void StopWord::finish(size_t which) {
-  while (!exchanges[which]->finished()) {
+Status StopWord::prepare(Round &round, uint64_t tag) {
+  bool first = transport.rank() == 0;
+  round.said.resize(first ? transport.size() : 1);
+  std::vector<Message> said, agreed;
+  if (!first) {
+    said.push_back({round.said.data(), sizeof(int64_t), 0});
+    agreed.push_back({&round.agreed, sizeof(int64_t), 0});
+  }
+  for (uint32_t r = 1; first && r < transport.size(); ++r) {
+    said.push_back({&round.said[r], sizeof(int64_t), r});
+    agreed.push_back({&round.agreed, sizeof(int64_t), r});
+  }
+  const std::vector<Message> none;
+  auto toFirst =
+      transport.prepare(first ? none : said, first ? said : none, tag, {});
+  if (!toFirst)
+    return toFirst.takeError();
+  auto fromFirst = transport.prepare(first ? agreed : none,
+                                     first ? none : agreed, tag + 1, {});
+  if (!fromFirst)
+    return fromFirst.takeError();
+  round.toFirst = std::move(*toFirst);
+  round.fromFirst = std::move(*fromFirst);
+  return {};
+}
+
+void StopWord::finish(const Exchange &exchange) {
+  while (!exchange.finished()) {
     transport.poll();
     sched_yield();
   }
 }
 
 StopWord::~StopWord() {
-  for (size_t which = 0; which < 2; ++which)
-    if (exchanges[which])
-      finish(which);
+  for (const Round &round : rounds)
+    for (const auto *exchange : {&round.toFirst, &round.fromFirst})
+      if (*exchange)
+        finish(**exchange);
 }
 
 int StopWord::exchange(int mine) {
-  size_t now = calls % 2, before = 1 - now;
-  finish(now); // of the call before the last one
-  if (transport.rank() == 0)
-    words[now] = mine;
-  transport.start(*exchanges[now]);
-  finish(before);
-  return calls++ == 0 ? 0 : static_cast<int>(words[before]);
+  Round &now = rounds[calls % 2], &before = rounds[1 - calls % 2];
+  finish(*now.toFirst); // of the call before the last one
+  finish(*now.fromFirst);
+  finish(*before.toFirst);
+  bool first = transport.rank() == 0;
+  (first ? before : now).said[0] = mine;
+  if (first)
+    now.agreed = std::ranges::max(before.said);
+  transport.start(*now.toFirst);
+  transport.start(*now.fromFirst);
+  finish(*before.fromFirst);
+  ++calls;
+  return static_cast<int>(before.agreed);
 }
 
 std::string Processes::self() const {

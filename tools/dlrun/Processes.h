@@ -13,27 +13,36 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace dlrun {
 
-/// One word of rank 0 to all, again and again: whether to stop. What it says at
-/// one call counts at the next, so that nobody waits for it.
+/// A word that all ranks agree on, again and again: whether to stop. Rank 0
+/// hears what each says at one call, and says the largest at its next one;
+/// there that counts at the one after it. So nobody waits for anybody.
 class StopWord {
 public:
   static dlrt::Expected<std::unique_ptr<StopWord>>
   create(dlrt::Transport &transport);
   ~StopWord();
 
-  /// All ranks call it equally often. `mine` counts on rank 0.
+  /// All ranks call it equally often.
   int exchange(int mine);
 
 private:
+  /// The words of every second call: while they travel, the others are used.
+  struct Round {
+    std::vector<int64_t> said; ///< on rank 0 of all, elsewhere its own
+    int64_t agreed = 0;
+    std::unique_ptr<dlrt::Exchange> toFirst, fromFirst;
+  };
+
   explicit StopWord(dlrt::Transport &transport) : transport(transport) {}
-  void finish(size_t which);
+  dlrt::Status prepare(Round &round, uint64_t tag);
+  void finish(const dlrt::Exchange &exchange);
 
   dlrt::Transport &transport;
-  int64_t words[2] = {};
-  std::unique_ptr<dlrt::Exchange> exchanges[2];
+  Round rounds[2];
   uint64_t calls = 0;
 };
 
@@ -85,8 +94,8 @@ private:
   bool shared = false; ///< the error is that of all ranks
 };
 
-/// A word of rank 0 to all, who must ask equally often; of a single process its
-/// own. Not 0: to end.
+/// The largest word that a rank has said, a call or two later; all must ask
+/// equally often. Of a single process its own. Not 0: to end.
 int agreedWord(int mine);
 /// The signal after which to end, of all processes together: 0 if none.
 int agreedStopSignal();

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <unistd.h>
 
 using namespace dlrun;
@@ -63,7 +64,26 @@ static void onWatchedStop(int signal) {
   stopped = signal == SIGUSR1 ? SIGTERM : SIGINT;
 }
 
-static void onLost(int signal) { _exit(128 + signal); }
+static double monotonicSeconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) +
+         1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Of a user (`pkill dlrun`), or of a launcher that has lost another rank and
+/// kills the others soon; some only pass it on, so that a later one ends this
+/// process at once. Where all processes get one, ranks get two together.
+static void onWatchedTerm(int signal) {
+  static std::atomic<double> first = 0;
+  int error = errno;
+  double now = monotonicSeconds(), none = 0;
+  if (!first.compare_exchange_strong(none, now) && now - none > 0.5)
+    _exit(128 + signal);
+  stopped = signal;
+  errno = error;
+}
+static_assert(std::atomic<double>::is_always_lock_free);
 
 void dlrun::installWatchedSignals() {
   struct sigaction action = {};
@@ -71,7 +91,7 @@ void dlrun::installWatchedSignals() {
   action.sa_handler = onWatchedStop;
   sigaction(SIGUSR1, &action, nullptr);
   sigaction(SIGUSR2, &action, nullptr);
-  action.sa_handler = onLost;
+  action.sa_handler = onWatchedTerm;
   sigaction(SIGTERM, &action, nullptr);
   action.sa_handler = SIG_IGN;
   sigaction(SIGINT, &action, nullptr);

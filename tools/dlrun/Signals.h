@@ -13,8 +13,9 @@ bool isIgnored(int signal);
 void surviveLostOutputs();
 /// SIGUSR1, too: batch systems announce the end of a job's time with it.
 void installCheckpointSignal();
-/// Under `dlrun -np`: SIGUSR1 and SIGUSR2 stand for SIGTERM and SIGINT, SIGTERM
-/// ends the process at once, for the run is lost.
+/// Under `dlrun -np`: SIGUSR1 and SIGUSR2 stand for SIGTERM and SIGINT of the
+/// one that has started them; another SIGTERM, later than the first, ends the
+/// process at once.
 void installWatchedSignals();
 /// The signal if one has arrived, else 0.
 int stopSignal();
