@@ -26,13 +26,14 @@ bool LoopNest::isIndirect() const {
 int64_t LoopNest::points() const {
   int64_t count = 1;
   for (auto [d, extent] : llvm::enumerate(extents))
-    if (!(sparse && d == sparse->at) && !(ordered && d == ordered->at))
+    if (!(scatter && d == scatter->at) && !(scan && d == scan->at) &&
+        !(ordered && d == ordered->at))
       count *= extent;
   if (ordered) // each is moved once a level
     count *= 2 * (llvm::Log2_64_Ceil(extents[ordered->at]) + 1);
-  if (sparse && sparse->kind == Sparse::Scatter) // all results are begun
-    count += count / std::max<int64_t>(extents[sparse->over], 1) *
-             extents[sparse->at];
+  if (scatter) // all results are begun
+    count += count / std::max<int64_t>(extents[scatter->over], 1) *
+             extents[scatter->at];
   return count;
 }
 

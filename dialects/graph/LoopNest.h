@@ -17,9 +17,9 @@ namespace dl::graph {
 
 /// How the values of the reduction dims become one. Max keeps the first
 /// maximum in row-major order of the reduction dims, and a NaN wins over all.
-/// Order has one reduction dim, as long as the parallel dim `Ordered::at`: the
-/// i-th result along that is the position of the i-th value.
-enum class Combine { None, Sum, Max, Order };
+/// Order and Scan have one reduction dim beside the parallel dim `at`, see
+/// `Ordered` and `Scan`.
+enum class Combine { None, Sum, Max, Order, Scan };
 
 /// What leaves an element of this dtype as it is when both are combined: 0 for
 /// a sum, the least number for a maximum.
@@ -46,21 +46,29 @@ struct Access {
   std::optional<Indirect> indirect = {};
 };
 
-/// Combine Sum or Max: the payload is the identity for nearly all of the
-/// reduction dim `over`, which is the only one, so that not all of it has to be
-/// visited for each index of the parallel dim `at`.
-struct Sparse {
-  enum Kind {
-    Scatter, ///< the identity unless operand 0, an i64, is the index of `at`
-    Prefix,  ///< Sum: zero unless over <= at
-    Suffix,  ///< Sum: zero unless over >= at
-  } kind;
+/// Combine Sum or Max: the payload is the identity unless operand 0, an i64, is
+/// the index of the parallel dim `at`, so that the only reduction dim `over`
+/// has to be visited once for all of its indices.
+struct Scatter {
   unsigned at, over;
   /// Where it is not the identity, it is this operand's scalar.
   unsigned operand;
 };
-/// Combine Order: what is ordered, and how. A NaN is greater than all numbers;
-/// equal values stay in the order of their positions.
+/// Combine Scan: each result along `at` is made of the one before it, or with
+/// `reverse` of the one behind it, and of the operands at its own place `over`.
+struct Scan {
+  enum Kind {
+    Sum,    ///< before + x
+    Linear, ///< a * before + b, rounded twice; of none before it is zero
+    Argmax, ///< the place of the greatest so far, of equals the one seen last;
+            ///< a NaN is greater than all numbers
+  } kind;
+  unsigned at, over;
+  bool reverse;
+};
+/// Combine Order: the i-th result along `at` is the position of the i-th value
+/// in order; there may be fewer results than values. A NaN is greater than all
+/// numbers; equal values stay in the order of their positions.
 struct Ordered {
   unsigned at, over;
   bool descending;
@@ -86,12 +94,13 @@ struct LoopNest {
   bool yieldsValue = true, yieldsIndex = false;
   /// The payload is exactly operand0 * operand1 and combine is Sum.
   bool contraction = false;
-  std::optional<Sparse> sparse;
+  std::optional<Scatter> scatter;
+  std::optional<Scan> scan;
   std::optional<Ordered> ordered;
   std::optional<Replace> replace;
 
   /// Its loops run one after the other along a dim: no plain reduction.
-  bool isSequential() const { return sparse || ordered; }
+  bool isSequential() const { return scatter || scan || ordered; }
   /// It reads elements where another operand says.
   bool isIndirect() const;
   /// How often the payload is to be computed.

@@ -139,6 +139,8 @@ void NestRule::createFactors() {
       bool merges = nest.yieldsIndex && splitting != Splitting::Parallel;
       if (nest.ordered)
         merges |= i == nest.ordered->at || i == nest.ordered->over;
+      if (nest.scan)
+        merges |= i == nest.scan->at || i == nest.scan->over;
       if (merges)
         rule.block(factor, BlockReason::IndexMerge);
     }

@@ -115,6 +115,12 @@ bool mayBePartial(Value tensor) {
 /// Whether the nest around the payload keeps what the payload does.
 bool nestFollows(const LoopNest &nest, Splitting kind,
                  ArrayRef<unsigned> operands) {
+  if (nest.combine == Combine::Scan) { // sums, and a recurrence of what it adds
+    bool isLinear =
+        nest.scan->kind == Scan::Sum ||
+        (nest.scan->kind == Scan::Linear && operands == ArrayRef<unsigned>{1});
+    return isLinear && kind == Splitting::Sum;
+  }
   if (nest.combine == Combine::Order ||
       (kind == Splitting::Sum && nest.combine == Combine::Max))
     return false;

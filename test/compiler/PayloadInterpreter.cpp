@@ -214,9 +214,9 @@ Scalar load(const graph::LoopNest &nest, size_t operand,
 
 /// The positions that put the first elements of a reduction in order: results
 /// are the i-th of them.
-void order(const graph::Ordered &ordered, graph::HostTensor &results,
+void order(const graph::Ordered &ordered, int64_t count,
+           graph::HostTensor &results,
            llvm::function_ref<Scalar(ArrayRef<int64_t>)> valueAt) {
-  int64_t count = results.shape()[ordered.at];
   graph::forEachElement(
       results.shape(), [&](int64_t flat, ArrayRef<int64_t> index) {
         SmallVector<int64_t> iteration(index);
@@ -239,6 +239,42 @@ void order(const graph::Ordered &ordered, graph::HostTensor &results,
             results.ints[flat] = place;
         }
       });
+}
+
+/// Each result by itself, from all that comes before it.
+void scan(const graph::LoopNest &nest, graph::HostTensor &results,
+          llvm::function_ref<Scalar(unsigned, ArrayRef<int64_t>)> operandAt) {
+  const graph::Scan &scan = *nest.scan;
+  int64_t count = nest.extents[scan.over];
+  graph::forEachElement(results.shape(), [&](int64_t flat,
+                                             ArrayRef<int64_t> index) {
+    SmallVector<int64_t> iteration(index);
+    iteration.push_back(0);
+    Scalar soFar, best;
+    int64_t steps = scan.reverse ? count - 1 - index[scan.at] : index[scan.at];
+    for (int64_t step = 0; step <= steps; ++step) {
+      int64_t place = scan.reverse ? count - 1 - step : step;
+      iteration[scan.over] = place;
+      Scalar x = operandAt(0, iteration);
+      if (scan.kind == graph::Scan::Argmax) {
+        bool better = step == 0 || std::isnan(x.number) ||
+                      (x.number >= best.number && x.bits >= best.bits);
+        best = better ? x : best;
+        soFar.bits = better ? place : soFar.bits;
+      } else if (scan.kind == graph::Scan::Linear) {
+        Scalar more = operandAt(1, iteration);
+        soFar.number = x.number * soFar.number + more.number;
+        soFar.bits = x.bits * soFar.bits + more.bits;
+      } else {
+        soFar.number += x.number;
+        soFar.bits += x.bits;
+      }
+    }
+    if (results.isFloat())
+      results.floats[flat] = soFar.number;
+    else
+      results.ints[flat] = soFar.bits;
+  });
 }
 
 /// Combines the payload's value into the results at `flat`.
@@ -308,7 +344,13 @@ interpretNest(graph::LoopNestOpInterface op,
     return value;
   };
   if (nest.ordered) {
-    order(*nest.ordered, values, valueAt);
+    order(*nest.ordered, nest.extents[nest.ordered->over], values, valueAt);
+    return {values};
+  }
+  if (nest.scan) {
+    scan(nest, values, [&](unsigned operand, ArrayRef<int64_t> iteration) {
+      return load(nest, operand, operands, iteration, error);
+    });
     return {values};
   }
   graph::forEachElement(

@@ -244,6 +244,11 @@ static std::vector<ShardingCase> indexingCases() {
        {Positions, Quarters}},
       {"graph.cumsum", {"tensor<6x4xf64>"}, "{dim = 1}"},
       {"graph.cumsum", {"tensor<6x4x7xi64>"}, "{dim = 1, reverse = true}"},
+      {"graph.linear_recurrence",
+       {"tensor<6x4xf64>", "tensor<6x4xf64>"},
+       "{dim = 1}"},
+      {"graph.argcummax", {"tensor<6x4xf64>"}, "{dim = 1}"},
+      {"graph.argsort", {"tensor<6x7xf64>"}, "{dim = 1, count = 3}"},
       {"graph.argsort", {"tensor<6x7xf64>"}, "{dim = 1}"},
       {"graph.argsort", {"tensor<8x4xi64>"}, "{dim = 0, descending = true}"},
   };

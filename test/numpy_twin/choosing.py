@@ -95,6 +95,43 @@ def cumprod(x, dim):
     return x.tape.make(np.cumprod(x.value, dim, dtype=x.value.dtype), [(x, pull)])
 
 
+def recurrence(a, b, dim, reverse=False):
+    """h[t] = a[t] * h[t-1] + b[t], with `reverse` h[t+1], from zero on."""
+    def along(p):
+        return np.moveaxis(np.flip(p, dim) if reverse else p, dim, 0)
+
+    def back(p):
+        p = np.moveaxis(p, 0, dim)
+        return np.flip(p, dim) if reverse else p
+
+    factors, values = along(a.value), along(b.value).copy()
+    for t in range(1, len(values)):
+        values[t] += factors[t] * values[t - 1]
+
+    def slopes(g):
+        g = along(g).copy()
+        for t in range(len(g) - 1, 0, -1):
+            g[t - 1] += factors[t] * g[t]
+        return g
+
+    def of_factors(g):
+        before = np.concatenate([np.zeros_like(values[:1]), values[:-1]])
+        return back(slopes(g) * before)
+    return a.tape.make(back(values), [(a, of_factors), (b, lambda g: back(slopes(g)))])
+
+
+def cummax(x, dim):
+    """(values, indices), of equal ones the last."""
+    rows = np.moveaxis(x.value, dim, 0)
+    places, best = np.zeros(rows.shape, np.int64), rows[0]
+    for t in range(1, len(rows)):
+        x.tape.kink(rows[t] - best, tie=(rows[t] == best) & (rows[t] != 0))
+        places[t] = np.where(rows[t] >= best, t, places[t - 1])
+        best = np.maximum(best, rows[t])
+    places = np.moveaxis(places, 0, dim)
+    return moved(x, lambda p: np.take_along_axis(p, places, dim)), x.tape.make(places)
+
+
 def sort(x, dim, descending=False, count=None):
     """(values, indices), the first `count` of them."""
     order = np.argsort(-x.value if descending else x.value, dim, kind="stable")

@@ -77,6 +77,8 @@ CASES = {
     "index_reduce": (lambda x, y: H.index_reduce(x, 0, np.array([1, 1, 3]), y, "amax", True), [(4, 2), (3, 2)]),
     "index_reduce_alone": (lambda x, y: H.index_reduce(x, 1, np.array([1, 1, 0]), y, "mean", False), [(2, 4), (2, 3)]),
     "cumsum": (lambda x: H.cumsum(x, 1), [(2, 5)]), "cumprod": (lambda x: H.cumprod(x, 0), [(4, 2)]),
+    "recurrence": (lambda x, y: H.recurrence(x, y, 1), [(2, 5), (2, 5)]), "recurrence_back": (lambda x, y: H.recurrence(x, y, 0, True), [(4, 2), (4, 2)]),
+    "cummax": (lambda x: H.cummax(x, 1)[0], [(2, 5)]),
     "sort": (lambda x: H.sort(x, 0, True)[0], [(4, 3)]),
     "topk": (lambda x: H.sort(x, 1, False, 2)[0], [(2, 5)]), "prod": (lambda x: H.prod(x, 1, True), [(2, 4)]),
     "triu": (lambda x: H.triangle(x, False, 1), [(2, 3, 4)]),

@@ -172,11 +172,22 @@ def ordered(b):
     if x is None:
         return None
     dim = b.number(0, x.rank - 1)
-    written, kind = signed(b, dim, x.rank), b.number(0, 4)
+    written, kind = signed(b, dim, x.rank), b.number(0, 7)
     if kind == 0 or x.dims[dim].batch:
         return b.propose(f"{x.name}.cumsum({written}) * 0.3", lambda env: E.mul(H.cumsum(env[x.name], dim), 0.3), x)
     if kind == 4:
         return b.propose(f"{x.name}.cumprod({written})", lambda env: H.cumprod(env[x.name], dim), x)
+    if kind == 5:
+        return b.propose(f"{x.name}.logcumsumexp({written})", lambda env: E.log(H.cumsum(E.exp(env[x.name]), dim)), x)
+    if kind == 6:
+        def running(env):
+            values, places = H.cummax(env[x.name], dim)
+            return E.add(values, E.mul(E.cast_float(places), 0.1))
+        return b.propose(f"[&] {{ auto [v, i] = {x.name}.cummax({written}); return v + i.to(dl::kFloat) * 0.1; }}()", running, x)
+    if kind == 7:
+        back = b.coin()
+        return b.propose(f"dl::linear_recurrence({x.name}.sigmoid(), {x.name}, {written}, {str(back).lower()})",
+                         lambda env: H.recurrence(E.sigmoid(env[x.name]), env[x.name], dim, back), x)
     descending = b.coin()
     word = str(descending).lower()
     if kind == 1:

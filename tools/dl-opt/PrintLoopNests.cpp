@@ -21,18 +21,20 @@ StringRef combineText(graph::Combine combine) {
     return "max";
   case graph::Combine::Order:
     return "order";
+  case graph::Combine::Scan:
+    return "scan";
   }
   return "?";
 }
 
-StringRef sparseText(graph::Sparse::Kind kind) {
+StringRef scanText(graph::Scan::Kind kind) {
   switch (kind) {
-  case graph::Sparse::Scatter:
-    return "scatter to";
-  case graph::Sparse::Prefix:
-    return "up to";
-  case graph::Sparse::Suffix:
-    return "from";
+  case graph::Scan::Sum:
+    return "sum";
+  case graph::Scan::Linear:
+    return "linear";
+  case graph::Scan::Argmax:
+    return "argmax";
   }
   return "?";
 }
@@ -48,9 +50,12 @@ void printNest(const graph::LoopNest &nest) {
   llvm::outs() << (nest.contraction ? " contraction" : "");
   if (nest.replace)
     llvm::outs() << " replaced at an index of d" << nest.replace->at;
-  if (nest.sparse)
-    llvm::outs() << " " << sparseText(nest.sparse->kind) << " d"
-                 << nest.sparse->at;
+  if (nest.scatter)
+    llvm::outs() << " scatter to d" << nest.scatter->at;
+  if (nest.scan)
+    llvm::outs() << " " << scanText(nest.scan->kind)
+                 << (nest.scan->reverse ? " from d" : " up to d")
+                 << nest.scan->at;
   llvm::outs() << "\n";
   for (const graph::Access &access : nest.accesses) {
     llvm::outs() << "  access " << access.map;

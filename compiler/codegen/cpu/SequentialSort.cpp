@@ -1,5 +1,7 @@
 // Sorting: runs of 1, 2, 4, ... elements are merged, from one half of the
-// scratch to the other. Which positions come out depends on the values alone.
+// scratch to the other. Where only the first k are wanted, those of the first
+// 2k are kept, and what comes before the last of them is put behind them, until
+// there are 2k again. Which positions come out depends on the values alone.
 
 #include "compiler/codegen/cpu/SequentialStage.h"
 #include "dialects/graph/TensorBytes.h"
@@ -21,12 +23,18 @@ static int64_t keyBytes(mlir::Value x) {
       cast<RankedTensorType>(x.getType()).getElementType());
 }
 
+/// How many elements are sorted at a time.
+static int64_t lengthOf(const graph::LoopNest &nest) {
+  return std::min(2 * nest.extents[nest.ordered->at],
+                  nest.extents[nest.ordered->over]);
+}
+
 int64_t SequentialStage::scratchBytes(const TiledKernel &kernel,
                                       const Stage &stage) {
   const graph::LoopNest &nest = kernel.nest(stage.op);
   if (!nest.ordered)
     return 0;
-  int64_t count = nest.extents[nest.ordered->at];
+  int64_t count = lengthOf(nest);
   return 2 * (listBytes(count, keyBytes(stage.op->getOperand(0))) +
               listBytes(count, sizeof(int32_t)));
 }
@@ -53,53 +61,101 @@ Value *SequentialStage::isLess(Value *x, Value *y) const {
 void SequentialStage::emitSort() {
   SmallVector<unsigned> rows(outer);
   llvm::append_range(rows, inner);
-  int64_t count = nest.extents[at];
-  int64_t keys = listBytes(count, keyBytes(stage.op->getOperand(0)));
-  int64_t places = listBytes(count, sizeof(int32_t));
+  int64_t length = lengthOf(nest);
+  int64_t keys = listBytes(length, keyBytes(stage.op->getOperand(0)));
+  int64_t places = listBytes(length, sizeof(int32_t));
   loopOver(rows, [&] {
     // Keys and positions to read, and where to put them.
     Values lists;
     for (int64_t offset : {int64_t(0), 2 * keys, keys, 2 * keys + places})
       lists.push_back(e.scratchAt(e.kernel.packOffset() + offset));
-    llvm::Type *key = e.memoryType(stage.op->getOperand(0));
-    loopAlong(over, /*backwards=*/false, {}, [&](ArrayRef<Value *>) -> Values {
-      Value *index = e.scope.scalar(dims[over]);
-      Value *content = b.CreateExtractElement(read(0), uint64_t(0));
-      if (content->getType() != key) // a bool
-        content = b.CreateZExt(content, key);
-      b.CreateStore(content, slot(lists[0], key, index));
-      b.CreateStore(b.CreateTrunc(index, b.getInt32Ty()),
-                    slot(lists[1], b.getInt32Ty(), index));
-      return {};
-    });
-    Values state{b.getInt64(1)};
-    state.append(lists.begin(), lists.end());
-    state = emitLoop(
-        b, b.getInt64(0), b.getInt64(llvm::Log2_64_Ceil(count)), 1, state,
-        [&](Value *, ArrayRef<Value *> now) -> Values {
-          Value *width = now[0], *end = b.getInt64(count);
-          auto pairs = now.drop_front();
-          Value *twice = b.CreateShl(width, 1);
-          Value *steps = b.CreateUDiv(
-              b.CreateAdd(end, b.CreateSub(twice, b.getInt64(1))), twice);
-          emitLoop(b, b.getInt64(0), steps, 1, [&](Value *step) {
-            auto atMost = [&](Value *index) {
-              return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, index, end);
-            };
-            Value *first = b.CreateMul(step, twice);
-            mergeRuns(first, atMost(b.CreateAdd(first, width)),
-                      atMost(b.CreateAdd(first, twice)), pairs);
-          });
-          return {twice, now[3], now[4], now[1], now[2]};
-        });
+    loopBetween(over, 0, length, /*backwards=*/false, {},
+                [&](ArrayRef<Value *>) -> Values {
+                  keepElement(lists, e.scope.scalar(dims[over]));
+                  return {};
+                });
+    Value *count = b.getInt64(length);
+    if (length < nest.extents[over])
+      count = selectFirst(lists);
+    Values sorted = mergeSort(count, lists);
     loopAlong(at, /*backwards=*/false, {}, [&](ArrayRef<Value *>) -> Values {
       Value *index = e.scope.scalar(dims[at]);
       Value *place =
-          b.CreateLoad(b.getInt32Ty(), slot(state[2], b.getInt32Ty(), index));
+          b.CreateLoad(b.getInt32Ty(), slot(sorted[1], b.getInt32Ty(), index));
       write(b.CreateVectorSplat(1, b.CreateZExt(place, b.getInt64Ty())));
       return {};
     });
   });
+}
+
+/// The element at the current index, as number `to`; returns its key.
+Value *SequentialStage::keepElement(ArrayRef<Value *> lists, Value *to) {
+  llvm::Type *key = e.memoryType(stage.op->getOperand(0));
+  Value *index = e.scope.scalar(dims[over]);
+  Value *content = b.CreateExtractElement(read(0), uint64_t(0));
+  if (content->getType() != key) // a bool
+    content = b.CreateZExt(content, key);
+  b.CreateStore(content, slot(lists[0], key, to));
+  b.CreateStore(b.CreateTrunc(index, b.getInt32Ty()),
+                slot(lists[1], b.getInt32Ty(), to));
+  return content;
+}
+
+/// Goes on from the first 2k elements with all others; returns how many are in
+/// the lists, the first k among them.
+Value *SequentialStage::selectFirst(ArrayRef<Value *> lists) {
+  int64_t length = lengthOf(nest), k = length / 2;
+  llvm::Type *key = e.memoryType(stage.op->getOperand(0));
+  auto keepFirst = [&] {
+    Values sorted = mergeSort(b.getInt64(length), lists);
+    emitLoop(b, b.getInt64(0), b.getInt64(k), 1, [&](Value *index) {
+      for (auto [list, type] :
+           {std::pair(0, key),
+            std::pair(1, static_cast<llvm::Type *>(b.getInt32Ty()))})
+        b.CreateStore(b.CreateLoad(type, slot(sorted[list], type, index)),
+                      slot(lists[list], type, index));
+    });
+  };
+  keepFirst();
+  return loopBetween(
+      over, length, nest.extents[over], /*backwards=*/false, {b.getInt64(k)},
+      [&](ArrayRef<Value *> state) -> Values {
+        Value *worst =
+            b.CreateLoad(key, slot(lists[0], key, b.getInt64(k - 1)));
+        // It is there whether it counts or not.
+        Value *content = keepElement(lists, state[0]);
+        Value *counts = isLess(content, worst);
+        Value *count =
+            b.CreateAdd(state[0], b.CreateZExt(counts, b.getInt64Ty()));
+        Value *isFull = b.CreateICmpEQ(count, b.getInt64(length));
+        emitIf(b, isFull, keepFirst);
+        return {b.CreateSelect(isFull, b.getInt64(k), count)};
+      })[0];
+}
+
+/// Returns the lists with the keys and the positions in order.
+Values SequentialStage::mergeSort(Value *count, ArrayRef<Value *> lists) {
+  Values state{b.getInt64(1)};
+  state.append(lists.begin(), lists.end());
+  state = emitLoop(
+      b, b.getInt64(0), b.getInt64(llvm::Log2_64_Ceil(lengthOf(nest))), 1,
+      state, [&](Value *, ArrayRef<Value *> now) -> Values {
+        Value *width = now[0];
+        auto pairs = now.drop_front();
+        Value *twice = b.CreateShl(width, 1);
+        Value *steps = b.CreateUDiv(
+            b.CreateAdd(count, b.CreateSub(twice, b.getInt64(1))), twice);
+        emitLoop(b, b.getInt64(0), steps, 1, [&](Value *step) {
+          auto atMost = [&](Value *index) {
+            return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, index, count);
+          };
+          Value *first = b.CreateMul(step, twice);
+          mergeRuns(first, atMost(b.CreateAdd(first, width)),
+                    atMost(b.CreateAdd(first, twice)), pairs);
+        });
+        return {twice, now[3], now[4], now[1], now[2]};
+      });
+  return {state[1], state[2]};
 }
 
 /// The left run goes first where keys are equal.

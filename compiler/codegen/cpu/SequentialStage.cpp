@@ -14,12 +14,14 @@ SequentialStage::SequentialStage(RegionEmitter &emitter, const Stage &stage,
                                  const TileBounds &tile)
     : e(emitter), b(emitter.builder), stage(stage),
       nest(emitter.kernel.nest(stage.op)), tile(tile),
-      result(stage.op->getResult(0)), at(nest.replace  ? nest.replace->at
-                                         : nest.sparse ? nest.sparse->at
-                                                       : nest.ordered->at),
-      over(nest.replace  ? at
-           : nest.sparse ? nest.sparse->over
-                         : nest.ordered->over) {
+      result(stage.op->getResult(0)), at(nest.replace   ? nest.replace->at
+                                         : nest.scatter ? nest.scatter->at
+                                         : nest.scan    ? nest.scan->at
+                                                        : nest.ordered->at),
+      over(nest.replace   ? at
+           : nest.scatter ? nest.scatter->over
+           : nest.scan    ? nest.scan->over
+                          : nest.ordered->over) {
   for (unsigned d = 0; d < nest.numParallel; ++d)
     if (d != at)
       (d < at ? outer : inner).push_back(d);
@@ -36,10 +38,10 @@ void SequentialStage::emit() {
     emitReplace();
   else if (nest.ordered)
     emitSort();
-  else if (nest.sparse->kind == graph::Sparse::Scatter)
+  else if (nest.scatter)
     emitScatter();
   else
-    emitRunningSums();
+    emitScan();
   e.enterBody();
   e.scope.truncate(size);
 }
@@ -64,8 +66,7 @@ bool SequentialStage::canHaveLanes(unsigned dim) const {
   if (nest.extents[dim] == 1 || e.kernel.strides(result)[dim] != 1)
     return false;
   // Where to add must be one place for all lanes.
-  return !nest.sparse || nest.sparse->kind != graph::Sparse::Scatter ||
-         !nest.accesses[0].map.isFunctionOfDim(dim);
+  return !nest.scatter || !nest.accesses[0].map.isFunctionOfDim(dim);
 }
 
 void SequentialStage::loopWithLanes(ArrayRef<unsigned> loops, Body body) {
@@ -104,13 +105,18 @@ void SequentialStage::lanesAlong(unsigned dim, Body body) {
   });
 }
 
-Values
-SequentialStage::loopAlong(unsigned dim, bool backwards, ArrayRef<Value *> init,
-                           llvm::function_ref<Values(ArrayRef<Value *>)> body) {
+Values SequentialStage::loopAlong(unsigned dim, bool backwards,
+                                  ArrayRef<Value *> init, Step body) {
+  return loopBetween(dim, 0, nest.extents[dim], backwards, init, body);
+}
+
+Values SequentialStage::loopBetween(unsigned dim, int64_t from, int64_t to,
+                                    bool backwards, ArrayRef<Value *> init,
+                                    Step body) {
   unsigned size = e.scope.size();
   int64_t extent = nest.extents[dim];
   Values carried =
-      emitLoop(b, b.getInt64(0), b.getInt64(extent), 1, init,
+      emitLoop(b, b.getInt64(from), b.getInt64(to), 1, init,
                [&](Value *iv, ArrayRef<Value *> values) {
                  e.enterBody();
                  Value *index =
@@ -137,11 +143,6 @@ void SequentialStage::write(Value *content) {
     e.store(result, index, content);
   else
     e.storeScalar(result, index, content);
-}
-
-Value *SequentialStage::add(Value *x, Value *y) {
-  return x->getType()->isFPOrFPVectorTy() ? b.CreateFAdd(x, y)
-                                          : b.CreateAdd(x, y);
 }
 
 void SequentialStage::begin() {
@@ -188,7 +189,7 @@ void SequentialStage::combineAt(ArrayRef<unsigned> loops) {
     Combiner combiner(b, nest, before->getType());
     Values state = combiner.init(); // with a position, which is not asked for
     state[0] = before;
-    Value *more = read(nest.sparse->operand);
+    Value *more = read(nest.scatter->operand);
     write(combiner.step(state, more, /*position=*/nullptr, nullptr)[0]);
   });
 }
@@ -213,22 +214,65 @@ void SequentialStage::loopAt(ArrayRef<unsigned> loops, Body body) {
   e.scope.truncate(size);
 }
 
-void SequentialStage::emitRunningSums() {
-  bool backwards = nest.sparse->kind == graph::Sparse::Suffix;
+void SequentialStage::emitScan() {
   SmallVector<unsigned> loops(outer);
   llvm::append_range(loops, inner);
-  auto sums = [&] {
-    llvm::Type *type = llvm::FixedVectorType::get(
-        e.memoryType(result), hasLanes ? e.kernel.lanes() : 1);
-    loopAlong(at, backwards, {llvm::Constant::getNullValue(type)},
-              [&](ArrayRef<Value *> carried) -> Values {
+  loopWithLanes(loops, [&] {
+    loopAlong(at, nest.scan->reverse, scanBegin(),
+              [&](ArrayRef<Value *> before) -> Values {
                 dims[over] = dims[at];
-                Value *sum = add(carried[0], read(nest.sparse->operand));
-                write(sum);
-                return {sum};
+                Values now = scanStep(before);
+                write(now.back());
+                return now;
               });
+  });
+}
+
+/// What is carried on, the result last.
+Values SequentialStage::scanBegin() const {
+  auto zero = [&](mlir::Value like) {
+    return llvm::Constant::getNullValue(llvm::FixedVectorType::get(
+        e.memoryType(like), hasLanes ? e.kernel.lanes() : 1));
   };
-  loopWithLanes(loops, sums);
+  if (nest.scan->kind != graph::Scan::Argmax)
+    return {zero(result)};
+  mlir::Value x = stage.op->getOperand(0);
+  llvm::Constant *best = zero(x);
+  Type element = cast<RankedTensorType>(x.getType()).getElementType();
+  double least = graph::identityOf(graph::Combine::Max, element);
+  return {best->getType()->isFPOrFPVectorTy()
+              ? llvm::ConstantFP::get(best->getType(), least)
+              : llvm::ConstantInt::getSigned(best->getType(),
+                                             static_cast<int64_t>(least)),
+          zero(result)};
+}
+
+Values SequentialStage::scanStep(ArrayRef<Value *> before) {
+  Value *x = read(0);
+  bool isFloat = x->getType()->isFPOrFPVectorTy();
+  auto add = [&](Value *left, Value *right) {
+    return isFloat ? b.CreateFAdd(left, right) : b.CreateAdd(left, right);
+  };
+  switch (nest.scan->kind) {
+  case graph::Scan::Sum:
+    return {add(before[0], x)};
+  case graph::Scan::Linear: {
+    Value *more = read(1);
+    return {
+        add(isFloat ? b.CreateFMul(x, before[0]) : b.CreateMul(x, before[0]),
+            more)};
+  }
+  case graph::Scan::Argmax:
+    break;
+  }
+  Value *isBest =
+      isFloat ? b.CreateOr(b.CreateFCmpOGE(x, before[0]), b.CreateFCmpUNO(x, x))
+              : b.CreateICmpSGE(x, before[0]);
+  auto *places = cast<llvm::FixedVectorType>(before[1]->getType());
+  Value *place =
+      b.CreateVectorSplat(places->getNumElements(), e.scope.scalar(dims[at]));
+  return {b.CreateSelect(isBest, x, before[0]),
+          b.CreateSelect(isBest, place, before[1])};
 }
 
 } // namespace dl::cpu

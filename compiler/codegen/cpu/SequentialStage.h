@@ -1,6 +1,6 @@
 // A stage whose loops run one after the other along a dim: sums to where an
-// index says (graph::Sparse::Scatter), running sums, sorting. A slice that is
-// replaced in place (graph::Replace) has one index of it.
+// index says (graph::Scatter), scans, sorting. A slice that is replaced in
+// place (graph::Replace) has one index of it.
 #pragma once
 
 #include "compiler/codegen/cpu/LoopsStage.h"
@@ -25,9 +25,12 @@ private:
   void loopWithLanes(llvm::ArrayRef<unsigned> loops, Body body);
   void lanesAlong(unsigned dim, Body body);
   /// All indices of a dim in order, with values carried from one to the next.
-  Values
-  loopAlong(unsigned dim, bool backwards, llvm::ArrayRef<llvm::Value *> init,
-            llvm::function_ref<Values(llvm::ArrayRef<llvm::Value *>)> body);
+  using Step = llvm::function_ref<Values(llvm::ArrayRef<llvm::Value *>)>;
+  Values loopAlong(unsigned dim, bool backwards,
+                   llvm::ArrayRef<llvm::Value *> init, Step body);
+  /// The same for a part of them, [from, to).
+  Values loopBetween(unsigned dim, int64_t from, int64_t to, bool backwards,
+                     llvm::ArrayRef<llvm::Value *> init, Step body);
   bool canHaveLanes(unsigned dim) const;
 
   void emitScatter();
@@ -35,8 +38,14 @@ private:
   void combineAt(llvm::ArrayRef<unsigned> loops);
   void emitReplace();
   void loopAt(llvm::ArrayRef<unsigned> loops, Body body);
-  void emitRunningSums();
+  void emitScan();
+  Values scanBegin() const;
+  Values scanStep(llvm::ArrayRef<llvm::Value *> before);
   void emitSort();
+  llvm::Value *keepElement(llvm::ArrayRef<llvm::Value *> lists,
+                           llvm::Value *to);
+  llvm::Value *selectFirst(llvm::ArrayRef<llvm::Value *> lists);
+  Values mergeSort(llvm::Value *count, llvm::ArrayRef<llvm::Value *> lists);
   void mergeRuns(llvm::Value *begin, llvm::Value *middle, llvm::Value *end,
                  llvm::ArrayRef<llvm::Value *> lists);
   llvm::Value *isLess(llvm::Value *a, llvm::Value *b) const;
@@ -44,7 +53,6 @@ private:
   /// An operand's element, one a lane or, without lanes, a single one.
   llvm::Value *read(unsigned operand);
   void write(llvm::Value *content);
-  llvm::Value *add(llvm::Value *a, llvm::Value *b);
   llvm::Value *slot(llvm::Value *list, llvm::Type *element, llvm::Value *at);
 
   RegionEmitter &e;

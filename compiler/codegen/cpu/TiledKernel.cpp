@@ -20,6 +20,8 @@ static constexpr int64_t kVectorsOfColumns = 8, kLongColumn = 256,
 /// Tiles, at most, where each makes sums of its own that others make, too: for
 /// as many threads.
 static constexpr int64_t kRepeatingTiles = 8;
+/// Elements of a row that go where indices say: a line of these.
+static constexpr int64_t kPlacesOfTile = 8;
 
 /// Vectors hold elements that are f64. A single number that is computed in f64
 /// and rounded, as an optimizer's, does not matter: it is the same in all
@@ -206,10 +208,14 @@ bool TiledKernel::isChain() const {
 }
 
 /// Each part of the dim would add up all of what a stage sums, if that has no
-/// part of it: the statistics of a group, of which many elements are made.
+/// part of it: the statistics of a group, of which many elements are made, or
+/// what is put where an index says.
 bool TiledKernel::repeatsSums(unsigned dim) const {
   if (hasContraction())
     return false;
+  const auto &scatter = nest(root().op).scatter;
+  if (scatter && parts(root())[scatter->at].grid == dim)
+    return true;
   int64_t all = nest(root().op).points();
   return llvm::any_of(stages(), [&](const Stage &stage) {
     const graph::LoopNest &loops = nest(stage.op);
@@ -221,6 +227,16 @@ bool TiledKernel::repeatsSums(unsigned dim) const {
   });
 }
 
+/// The root puts each element of a row at a place of its own.
+bool TiledKernel::placesAlongRow() const {
+  const graph::LoopNest &loops = nest(root().op);
+  if (!loops.scatter || loops.numParallel < 2)
+    return false;
+  unsigned last = loops.numParallel - 1;
+  return last != loops.scatter->at &&
+         loops.accesses[0].map.isFunctionOfDim(last);
+}
+
 void TiledKernel::chooseTiles() {
   SmallVector<int64_t> steps(grid().size(), 1);
   int64_t work = 0, waiting = 0;
@@ -228,7 +244,8 @@ void TiledKernel::chooseTiles() {
     const graph::LoopNest &loops = nest(stage.op);
     work += 2 * loops.points() * (1 + stage.sumsBeside.size());
     if (&stage == &root() && stage.sequential && !steps.empty())
-      steps.back() = 4 * lanes(); // runs of a row
+      steps.back() =
+          placesAlongRow() ? kPlacesOfTile : 4 * lanes(); // runs of a row
     for (Operation *follower : stage.followers)
       work += 2 * graph::numElements(follower->getResult(0));
     if (!stage.contraction)

@@ -99,7 +99,7 @@ private:
   std::string element, state; // C++ types
 };
 
-/// Sums to where an index says, running sums, sorting.
+/// Sums to where an index says, scans, sorting.
 class SequentialSource : StageSource {
 public:
   SequentialSource(RegionText &region, const Stage &stage);
@@ -107,8 +107,13 @@ public:
 
 private:
   void writeScatter();
-  void writeRunningSums();
+  void writeScan();
+  std::string writeScanStep(const std::string &element);
   void writeOrder();
+  void writeSelection();
+  void writePlaces();
+  std::string openElements();
+  std::string less(const std::string &x, const std::string &y) const;
   std::string read(unsigned operand) {
     return e.evaluateOperand(stage.op, operand, dims);
   }

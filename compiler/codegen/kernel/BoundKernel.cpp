@@ -153,8 +153,8 @@ void BoundKernel::findUncut() {
     const graph::LoopNest &loops = nest(stage.op);
     if (loops.ordered)
       cutNever(parts(stage)[loops.ordered->at]);
-    if (loops.sparse && loops.sparse->kind != graph::Sparse::Scatter)
-      cutNever(parts(stage)[loops.sparse->at]);
+    if (loops.scan)
+      cutNever(parts(stage)[loops.scan->at]);
   }
   for (auto &[value, placement] : placements())
     if (placement.kind == Placement::Result)
@@ -185,9 +185,9 @@ SmallVector<unsigned> BoundKernel::cutOrder() const {
   if (!stored.empty())
     order.assign(stored.begin(), stored.end());
   // Each part of the indices that are added to reads all of them.
-  if (const auto &sparse = nest(root().op).sparse) {
-    llvm::erase(order, sparse->at);
-    order.push_back(sparse->at);
+  if (const auto &scatter = nest(root().op).scatter) {
+    llvm::erase(order, scatter->at);
+    order.push_back(scatter->at);
   }
   return order;
 }

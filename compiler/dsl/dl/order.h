@@ -1,46 +1,26 @@
 #pragma once
-// Elements in another order, repeated, or summed and multiplied in order.
+// Elements in another order, repeated, or multiplied.
 #include "division.h"
 
 namespace dl {
 
-inline Tensor Tensor::cumsum(i64 dim) const {
-  detail::Called called("cumsum");
-  Shape from = sizes();
-  i64 at = detail::wrap("cumsum", dim, from.rank, from);
-  Tensor x = is_floating_point() ? *this : to(kInt64);
-  return from.rank ? detail::emit("cumsum", x, {{"dim", at}})
-                   : detail::copied(x);
+namespace detail {
+/// The places of the first `count` elements in order; less work than all.
+inline Tensor places_of_first(i64 count, const Tensor &x, i64 dim,
+                              bool descending) {
+  return emit("argsort", x,
+              {{"dim", dim}, {"descending", descending}, {"count", count}});
 }
-
-/// For each element the product of those up to it, n times n factors: a scan
-/// in log n steps reads each step twice, and would be computed over and over
-/// in one kernel. The gradient is exact where factors are 0.
-inline Tensor Tensor::cumprod(i64 dim) const {
-  detail::Called called("cumprod");
-  Shape from = sizes();
-  int at = static_cast<int>(detail::wrap("cumprod", dim, from.rank, from));
-  Tensor x = is_floating_point() ? *this : to(kInt64);
-  if (from.rank == 0 || from[at] == 1)
-    return detail::copied(x);
-  Shape rows, columns;
-  for (int i = 0; i <= from.rank; ++i) {
-    rows.push_back(i == at ? from[at] : 1);
-    columns.push_back(i == at + 1 ? from[at] : 1);
-  }
-  Tensor place = arange(from[at]);
-  Tensor later = place.reshape(columns).gt(place.reshape(rows));
-  return x.unsqueeze(at).masked_fill(later, 1).prod(at + 1);
-}
+} // namespace detail
 
 inline Tensor Tensor::argsort(SortOptions options) const {
   detail::Called called("argsort");
   Shape from = sizes();
-  i64 at = detail::wrap("argsort", options.dim, from.rank, from);
+  int at =
+      static_cast<int>(detail::wrap("argsort", options.dim, from.rank, from));
   if (from.rank == 0)
     return reshape(1).argsort().reshape(Shape());
-  return detail::emit("argsort", *this,
-                      {{"dim", at}, {"descending", options.descending}});
+  return detail::places_of_first(from[at], *this, at, options.descending);
 }
 inline Tensor Tensor::argsort(i64 dim, bool descending) const {
   return argsort(SortOptions{.dim = dim, .descending = descending});
@@ -69,8 +49,7 @@ inline ValuesAndIndices Tensor::topk(i64 k, TopkOptions options) const {
     detail::fail("topk: k = {} of dim {} of {}: at least 1 and at most all are "
                  "wanted",
                  k, options.dim, from);
-  Tensor places = argsort(SortOptions{.dim = at, .descending = options.largest})
-                      .narrow(at, 0, k);
+  Tensor places = detail::places_of_first(k, *this, at, options.largest);
   return {detail::gathered(*this, at, places), places};
 }
 inline ValuesAndIndices Tensor::topk(i64 k, i64 dim, bool largest,
@@ -204,8 +183,6 @@ inline Tensor Tensor::prod() const {
   return reshape(-1).prod(0);
 }
 
-inline Tensor cumsum(Tensor x, i64 dim) { return x.cumsum(dim); }
-inline Tensor cumprod(Tensor x, i64 dim) { return x.cumprod(dim); }
 inline ValuesAndIndices sort(Tensor x, i64 dim = -1, bool descending = false) {
   return x.sort(dim, descending);
 }

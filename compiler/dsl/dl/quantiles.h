@@ -17,9 +17,9 @@ inline ValuesAndIndices Tensor::kthvalue(i64 k, i64 dim, bool keepdim) const {
                  k, dim, from, size);
   if (from.rank == 0)
     return sort();
-  ValuesAndIndices all = sort(at);
-  Tensor values = all.values.narrow(at, k - 1, 1);
-  Tensor indices = all.indices.narrow(at, k - 1, 1);
+  Tensor indices = detail::places_of_first(k, *this, at, /*descending=*/false)
+                       .narrow(at, k - 1, 1);
+  Tensor values = detail::gathered(*this, static_cast<int>(at), indices);
   return keepdim ? ValuesAndIndices{values, indices}
                  : ValuesAndIndices{values.squeeze(at), indices.squeeze(at)};
 }
@@ -53,13 +53,25 @@ inline Tensor Tensor::quantile(double q, i64 dim, bool keepdim) const {
     detail::fail("quantile: q = {}; from 0 to 1 is wanted", q);
   if (this->dim() == 0)
     return detail::copied(*this);
-  Tensor sorted = sort(dim).values;
-  double at = q * static_cast<double>(size(static_cast<int>(dim)) - 1);
-  i64 low = static_cast<i64>(at);
-  Tensor value = sorted.narrow(dim, low, 1);
-  if (static_cast<double>(low) != at)
-    value = value.lerp(sorted.narrow(dim, low + 1, 1),
-                       at - static_cast<double>(low));
+  Shape from = sizes();
+  int along = static_cast<int>(detail::wrap("quantile", dim, from.rank, from));
+  i64 last = from[along] - 1;
+  double at = q * static_cast<double>(last);
+  i64 low = static_cast<i64>(at), high = low + (static_cast<double>(low) != at);
+  // From the nearer end.
+  bool descending = low > last / 2;
+  if (descending) {
+    low = last - low;
+    high = last - high;
+  }
+  Tensor sorted =
+      detail::gathered(*this, along,
+                       detail::places_of_first((low > high ? low : high) + 1,
+                                               *this, along, descending));
+  Tensor value = sorted.narrow(along, low, 1);
+  if (high != low)
+    value = value.lerp(sorted.narrow(along, high, 1),
+                       at - static_cast<double>(static_cast<i64>(at)));
   return detail::unless_nan(*this, keepdim ? value : value.squeeze(dim), dim,
                             keepdim);
 }

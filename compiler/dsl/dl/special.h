@@ -1,7 +1,7 @@
 #pragma once
 // torch.special: what consists of many ops.
 #include "composed.h"
-#include "order.h"
+#include "scans.h"
 #include "trigonometry.h"
 
 namespace dl {
@@ -92,54 +92,9 @@ inline Tensor Tensor::erfinv() const {
   return dl::where(isOut, edge, x);
 }
 
-namespace detail {
-/// x along a last dim behind `dim`, for each element what comes up to it, and
-/// `none` for what comes later.
-inline Tensor up_to_each(const Tensor &x, int dim, double none) {
-  Shape rows, columns, from = x.sizes();
-  for (int i = 0; i <= from.rank; ++i) {
-    rows.push_back(i == dim ? from[dim] : 1);
-    columns.push_back(i == dim + 1 ? from[dim] : 1);
-  }
-  Tensor place = arange(from[dim]);
-  Tensor later = place.reshape(columns).gt(place.reshape(rows));
-  return x.unsqueeze(dim).masked_fill(later, none);
-}
-/// The last greatest one counts.
-inline ValuesAndIndices running_best(const char *what, const Tensor &x, i64 dim,
-                                     bool least) {
-  Called called(what);
-  Shape from = x.sizes();
-  int at = static_cast<int>(wrap(what, dim, from.rank, from));
-  if (!x.is_floating_point())
-    fail("{}: floats are wanted, got {}; use .to(dl::kFloat)", what, x.sizes());
-  Tensor signed_x = least ? x.neg() : x;
-  Tensor all = up_to_each(signed_x, at, -__builtin_inf()).flip({at + 1});
-  Tensor indices = from[at] - 1 - all.argmax(at + 1);
-  return {gathered(x, at, indices), indices};
-}
-} // namespace detail
-
-/// n times n elements along the dim, as in cumprod().
-inline Tensor Tensor::logcumsumexp(i64 dim) const {
-  detail::Called called("logcumsumexp");
-  Shape from = sizes();
-  int at = static_cast<int>(detail::wrap("logcumsumexp", dim, from.rank, from));
-  return detail::up_to_each(mul(1.0), at, -__builtin_inf()).logsumexp(at + 1);
-}
-inline ValuesAndIndices Tensor::cummax(i64 dim) const {
-  return detail::running_best("cummax", *this, dim, /*least=*/false);
-}
-inline ValuesAndIndices Tensor::cummin(i64 dim) const {
-  return detail::running_best("cummin", *this, dim, /*least=*/true);
-}
-
 inline Tensor lgamma(Tensor x) { return x.lgamma(); }
 inline Tensor digamma(Tensor x) { return x.digamma(); }
 inline Tensor erfinv(Tensor x) { return x.erfinv(); }
-inline Tensor logcumsumexp(Tensor x, i64 dim) { return x.logcumsumexp(dim); }
-inline ValuesAndIndices cummax(Tensor x, i64 dim) { return x.cummax(dim); }
-inline ValuesAndIndices cummin(Tensor x, i64 dim) { return x.cummin(dim); }
 
 namespace special {
 using dl::digamma;

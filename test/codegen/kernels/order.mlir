@@ -1,4 +1,4 @@
-// Running sums and sorting along any dim.
+// Running sums, recurrences, running maxima and sorting along any dim.
 
 graph.step @cumsum_vector(%x: tensor<1003xf64>) -> tensor<1003xf64> {
   %0 = graph.cumsum %x {dim = 0 : i64, reverse = false} : (tensor<1003xf64>) -> tensor<1003xf64>
@@ -36,6 +36,63 @@ graph.step @cumsum_padded(%x: tensor<6x40xf32>) -> tensor<13x47xf32> {
   %0 = graph.cumsum %p {dim = 0 : i64, reverse = false} : (tensor<13x47xf32>) -> tensor<13x47xf32>
   graph.return %0 : tensor<13x47xf32>
 }
+graph.step @recurrence_vector(%a: tensor<1003xf64>, %b: tensor<1003xf64>) -> tensor<1003xf64> {
+  %0 = graph.linear_recurrence %a, %b {dim = 0 : i64} : (tensor<1003xf64>, tensor<1003xf64>) -> tensor<1003xf64>
+  graph.return %0 : tensor<1003xf64>
+}
+graph.step @recurrence_rows(%a: tensor<33x21xf32>, %b: tensor<33x21xf32>) -> tensor<33x21xf32> {
+  %0 = graph.linear_recurrence %a, %b {dim = 1 : i64, reverse = true} : (tensor<33x21xf32>, tensor<33x21xf32>) -> tensor<33x21xf32>
+  graph.return %0 : tensor<33x21xf32>
+}
+graph.step @recurrence_columns(%a: tensor<33x41xf32>, %b: tensor<33x41xf32>) -> tensor<33x41xf32> {
+  %0 = graph.linear_recurrence %a, %b {dim = 0 : i64} : (tensor<33x41xf32>, tensor<33x41xf32>) -> tensor<33x41xf32>
+  graph.return %0 : tensor<33x41xf32>
+}
+graph.step @recurrence_middle(%a: tensor<5x33x19xi64>, %b: tensor<5x33x19xi64>) -> tensor<5x33x19xi64> {
+  %0 = graph.linear_recurrence %a, %b {dim = 1 : i64, reverse = true} : (tensor<5x33x19xi64>, tensor<5x33x19xi64>) -> tensor<5x33x19xi64>
+  graph.return %0 : tensor<5x33x19xi64>
+}
+graph.step @recurrence_one(%a: tensor<1xf32>, %b: tensor<1xf32>) -> tensor<1xf32> {
+  %0 = graph.linear_recurrence %a, %b {dim = 0 : i64} : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  graph.return %0 : tensor<1xf32>
+}
+graph.step @recurrence_fused(%x: tensor<6x40xf32>, %y: tensor<6x40xf32>) -> tensor<6x40xf32> {
+  %a = graph.sigmoid %x : (tensor<6x40xf32>) -> tensor<6x40xf32>
+  %0 = graph.linear_recurrence %a, %y {dim = 1 : i64} : (tensor<6x40xf32>, tensor<6x40xf32>) -> tensor<6x40xf32>
+  %1 = graph.tanh %0 : (tensor<6x40xf32>) -> tensor<6x40xf32>
+  graph.return %1 : tensor<6x40xf32>
+}
+graph.step @argcummax_vector(%x: tensor<1003xf64>) -> tensor<1003xi64> {
+  %0 = graph.argcummax %x {dim = 0 : i64} : (tensor<1003xf64>) -> tensor<1003xi64>
+  graph.return %0 : tensor<1003xi64>
+}
+graph.step @argcummax_rows(%x: tensor<33x21xf32>) -> tensor<33x21xi64> {
+  %0 = graph.argcummax %x {dim = 1 : i64} : (tensor<33x21xf32>) -> tensor<33x21xi64>
+  graph.return %0 : tensor<33x21xi64>
+}
+graph.step @argcummax_columns(%x: tensor<33x41xf32>) -> tensor<33x41xi64> {
+  %0 = graph.argcummax %x {dim = 0 : i64} : (tensor<33x41xf32>) -> tensor<33x41xi64>
+  graph.return %0 : tensor<33x41xi64>
+}
+graph.step @argcummax_middle(%x: tensor<5x33x19xi64>) -> tensor<5x33x19xi64> {
+  %0 = graph.argcummax %x {dim = 1 : i64} : (tensor<5x33x19xi64>) -> tensor<5x33x19xi64>
+  graph.return %0 : tensor<5x33x19xi64>
+}
+graph.step @argcummax_ints(%x: tensor<7x90xi32>) -> tensor<7x90xi64> {
+  %0 = graph.argcummax %x {dim = 1 : i64} : (tensor<7x90xi32>) -> tensor<7x90xi64>
+  graph.return %0 : tensor<7x90xi64>
+}
+// Equal values, and numbers that are none.
+graph.step @argcummax_ties(%x: tensor<9x33xf32>) -> tensor<9x33xi64> {
+  %f = graph.floor %x : (tensor<9x33xf32>) -> tensor<9x33xf32>
+  %0 = graph.argcummax %f {dim = 1 : i64} : (tensor<9x33xf32>) -> tensor<9x33xi64>
+  graph.return %0 : tensor<9x33xi64>
+}
+graph.step @argcummax_nan(%x: tensor<9x33xf32>) -> tensor<9x33xi64> {
+  %l = graph.log %x : (tensor<9x33xf32>) -> tensor<9x33xf32>
+  %0 = graph.argcummax %l {dim = 0 : i64} : (tensor<9x33xf32>) -> tensor<9x33xi64>
+  graph.return %0 : tensor<9x33xi64>
+}
 graph.step @sort_vector(%x: tensor<1003xf32>) -> tensor<1003xi64> {
   %0 = graph.argsort %x {dim = 0 : i64, descending = false} : (tensor<1003xf32>) -> tensor<1003xi64>
   graph.return %0 : tensor<1003xi64>
@@ -47,6 +104,50 @@ graph.step @sort_rows(%x: tensor<33x21xf64>) -> tensor<33x21xi64> {
 graph.step @sort_columns(%x: tensor<64x7xf32>) -> tensor<64x7xi64> {
   %0 = graph.argsort %x {dim = 0 : i64, descending = false} : (tensor<64x7xf32>) -> tensor<64x7xi64>
   graph.return %0 : tensor<64x7xi64>
+}
+// Only the first ones.
+graph.step @first_one(%x: tensor<1003xf32>) -> tensor<1xi64> {
+  %0 = graph.argsort %x {dim = 0 : i64, descending = true, count = 1 : i64} : (tensor<1003xf32>) -> tensor<1xi64>
+  graph.return %0 : tensor<1xi64>
+}
+graph.step @first_few(%x: tensor<33x21xf64>) -> tensor<33x3xi64> {
+  %0 = graph.argsort %x {dim = 1 : i64, descending = false, count = 3 : i64} : (tensor<33x21xf64>) -> tensor<33x3xi64>
+  graph.return %0 : tensor<33x3xi64>
+}
+graph.step @first_columns(%x: tensor<64x7xf32>) -> tensor<5x7xi64> {
+  %0 = graph.argsort %x {dim = 0 : i64, descending = true, count = 5 : i64} : (tensor<64x7xf32>) -> tensor<5x7xi64>
+  graph.return %0 : tensor<5x7xi64>
+}
+graph.step @first_some(%x: tensor<9x200xi64>) -> tensor<9x40xi64> {
+  %0 = graph.argsort %x {dim = 1 : i64, descending = false, count = 40 : i64} : (tensor<9x200xi64>) -> tensor<9x40xi64>
+  graph.return %0 : tensor<9x40xi64>
+}
+graph.step @first_half(%x: tensor<6x50xf32>) -> tensor<6x25xi64> {
+  %0 = graph.argsort %x {dim = 1 : i64, descending = true, count = 25 : i64} : (tensor<6x50xf32>) -> tensor<6x25xi64>
+  graph.return %0 : tensor<6x25xi64>
+}
+graph.step @first_most(%x: tensor<6x50xf32>) -> tensor<6x26xi64> {
+  %0 = graph.argsort %x {dim = 1 : i64, descending = false, count = 26 : i64} : (tensor<6x50xf32>) -> tensor<6x26xi64>
+  graph.return %0 : tensor<6x26xi64>
+}
+graph.step @first_ties(%x: tensor<9x330xf32>) -> (tensor<9x7xi64>, tensor<9x100xi64>) {
+  %f = graph.floor %x : (tensor<9x330xf32>) -> tensor<9x330xf32>
+  %0 = graph.argsort %f {dim = 1 : i64, descending = false, count = 7 : i64} : (tensor<9x330xf32>) -> tensor<9x7xi64>
+  %1 = graph.argsort %f {dim = 1 : i64, descending = true, count = 100 : i64} : (tensor<9x330xf32>) -> tensor<9x100xi64>
+  graph.return %0, %1 : tensor<9x7xi64>, tensor<9x100xi64>
+}
+graph.step @first_nan(%x: tensor<9x330xf32>) -> (tensor<9x7xi64>, tensor<9x100xi64>) {
+  %l = graph.log %x : (tensor<9x330xf32>) -> tensor<9x330xf32>
+  %0 = graph.argsort %l {dim = 1 : i64, descending = true, count = 7 : i64} : (tensor<9x330xf32>) -> tensor<9x7xi64>
+  %1 = graph.argsort %l {dim = 1 : i64, descending = false, count = 100 : i64} : (tensor<9x330xf32>) -> tensor<9x100xi64>
+  graph.return %0, %1 : tensor<9x7xi64>, tensor<9x100xi64>
+}
+// All in order already, and the other way: each comes before the last one kept.
+graph.step @first_falling(%x: tensor<3x200xf32>) -> (tensor<3x9xi64>, tensor<3x9xi64>) {
+  %r = graph.iota {dim = 1, type = tensor<3x200xi64>} : () -> tensor<3x200xi64>
+  %0 = graph.argsort %r {dim = 1 : i64, descending = true, count = 9 : i64} : (tensor<3x200xi64>) -> tensor<3x9xi64>
+  %1 = graph.argsort %r {dim = 1 : i64, descending = false, count = 9 : i64} : (tensor<3x200xi64>) -> tensor<3x9xi64>
+  graph.return %0, %1 : tensor<3x9xi64>, tensor<3x9xi64>
 }
 // Equal values stay in order.
 graph.step @sort_ties(%x: tensor<9x33xi64>) -> (tensor<9x33xi64>, tensor<9x33xi64>) {

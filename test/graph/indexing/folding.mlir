@@ -38,3 +38,32 @@ graph.step @others(%table: tensor<4x4xf32>, %index: tensor<4x1xi64>) -> (tensor<
   %11 = graph.gather %table, %index {dim = 0} : (tensor<4x4xf32>, tensor<4x1xi64>) -> tensor<4x4xf32>
   graph.return %5, %8, %10, %11 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+// One index for a whole row: it is read and checked once for all of its elements.
+// CHECK-LABEL: @repeated
+// CHECK-NEXT: graph.index_check %arg1
+// CHECK-NEXT: graph.gather %arg0, %arg1 {dim = 0
+// CHECK-NEXT: graph.scatter_add %arg1, %arg0 {dim = 0
+// CHECK-NEXT: graph.scatter_amax %arg1, %arg0 {dim = 0
+graph.step @repeated(%x: tensor<4x3xf32>, %index: tensor<4x1xi64>) -> (tensor<i32>, tensor<4x3xf32>, tensor<7x3xf32>, tensor<7x3xf32>) {
+  %0 = graph.expand %index {shape = array<i64: 4, 3>} : (tensor<4x1xi64>) -> tensor<4x3xi64>
+  %1 = graph.index_check %0 {bound = 4, ignore_index = 0} : (tensor<4x3xi64>) -> tensor<i32>
+  %2 = graph.gather %x, %0 {dim = 0} : (tensor<4x3xf32>, tensor<4x3xi64>) -> tensor<4x3xf32>
+  %3 = graph.scatter_add %0, %x {dim = 0, size = 7} : (tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<7x3xf32>
+  %4 = graph.scatter_amax %0, %x {dim = 0, size = 7} : (tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<7x3xf32>
+  graph.return %1, %2, %3, %4 : tensor<i32>, tensor<4x3xf32>, tensor<7x3xf32>, tensor<7x3xf32>
+}
+
+// -----
+
+// One for all elements along the dim itself stays repeated there.
+// CHECK-LABEL: @along
+// CHECK-NEXT: [[ALONG:%.*]] = graph.expand %arg1 {shape = array<i64: 4, 1>}
+// CHECK-NEXT: graph.scatter_add [[ALONG]], %arg0 {dim = 0
+graph.step @along(%x: tensor<4x3xf32>, %index: tensor<1x1xi64>) -> tensor<7x3xf32> {
+  %0 = graph.expand %index {shape = array<i64: 4, 3>} : (tensor<1x1xi64>) -> tensor<4x3xi64>
+  %1 = graph.scatter_add %0, %x {dim = 0, size = 7} : (tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<7x3xf32>
+  graph.return %1 : tensor<7x3xf32>
+}

@@ -59,9 +59,44 @@ static LogicalResult gatherSlice(GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// index.unsqueeze(1).expand({-1, 64}), as torch.scatter_add wants it: rows are
+/// moved as a whole where one index serves for all of their elements.
+template <class Op>
+static LogicalResult readOnce(Op op, PatternRewriter &rewriter) {
+  auto expand = op.getIndex().template getDefiningOp<ExpandOp>();
+  if (!expand)
+    return failure();
+  ArrayRef<int64_t> from = expand.getX().getType().getShape();
+  SmallVector<int64_t> to(expand.getType().getShape());
+  if (from.size() != to.size())
+    return failure();
+  bool repeats = false;
+  for (auto [i, size] : llvm::enumerate(from))
+    if (i != static_cast<size_t>(op.getDim()) && size != to[i]) {
+      to[i] = 1;
+      repeats = true;
+    }
+  if (!repeats)
+    return failure();
+  Value index = expand.getX();
+  if (from != ArrayRef(to))
+    index = ExpandOp::create(rewriter, expand.getLoc(), index, to);
+  rewriter.modifyOpInPlace(op, [&] { op.getIndexMutable().assign(index); });
+  return success();
+}
+
 void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                            MLIRContext *) {
   patterns.add(gatherSlice);
+  patterns.add(readOnce<GatherOp>);
+}
+void ScatterAddOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                               MLIRContext *) {
+  patterns.add(readOnce<ScatterAddOp>);
+}
+void ScatterAmaxOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                MLIRContext *) {
+  patterns.add(readOnce<ScatterAmaxOp>);
 }
 
 template <class Adaptor>

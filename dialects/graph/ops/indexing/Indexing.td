@@ -29,6 +29,7 @@ def Graph_ScatterAddOp : Graph_InferredOp<"scatter_add",
   }];
   let arguments = (ins Graph_Tensor:$index, Graph_Tensor:$x, I64Attr:$dim, I64Attr:$size);
   let results = (outs Graph_Tensor:$result);
+  let hasCanonicalizer = 1;
 }
 
 def Graph_ScatterAmaxOp : Graph_InferredOp<"scatter_amax",
@@ -41,6 +42,7 @@ def Graph_ScatterAmaxOp : Graph_InferredOp<"scatter_amax",
   }];
   let arguments = (ins Graph_Tensor:$index, Graph_Tensor:$x, I64Attr:$dim, I64Attr:$size);
   let results = (outs Graph_Tensor:$result);
+  let hasCanonicalizer = 1;
 }
 
 def Graph_UpdateSliceOp : Graph_InferredOp<"update_slice",

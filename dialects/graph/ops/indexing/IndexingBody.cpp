@@ -49,7 +49,7 @@ template <class Op> static LoopNest scatterNest(Op op, Combine combine) {
   nest.extents.push_back(shapeOf(op.getX())[dim]);
   nest.numParallel = rank;
   nest.combine = combine;
-  nest.sparse = {Sparse::Scatter, dim, rank, 1};
+  nest.scatter = {dim, rank, 1};
   SmallVector<AffineExpr> dims;
   for (unsigned i = 0; i < rank; ++i)
     dims.push_back(getAffineDimExpr(i == dim ? rank : i, op.getContext()));

@@ -101,9 +101,25 @@ static LogicalResult checkItems(IndexCheckOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// What is repeated is checked once.
+static LogicalResult checkOnce(IndexCheckOp op, PatternRewriter &rewriter) {
+  auto expand = op.getTarget().getDefiningOp<ExpandOp>();
+  if (!expand)
+    return failure();
+  ArrayRef<int64_t> from = shapeOf(expand.getX()), to = shapeOf(expand);
+  bool isSamePlace =
+      !from.empty() && from.size() == to.size() && from.front() == to.front();
+  if (!op.getStart().empty() && !isSamePlace)
+    return failure();
+  rewriter.modifyOpInPlace(
+      op, [&] { op.getTargetMutable().assign(expand.getX()); });
+  return success();
+}
+
 void IndexCheckOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                MLIRContext *) {
   patterns.add(checkItems);
+  patterns.add(checkOnce);
 }
 
 LoopNest IndexCheckOp::getLoopNest() {

@@ -3,10 +3,11 @@
 using namespace mlir;
 using namespace dl::graph;
 
-/// The dims of x, and `dim` once more, along which x is read.
-static LoopNest alongNest(Value x, unsigned dim) {
-  MLIRContext *context = x.getContext();
-  ArrayRef<int64_t> shape = shapeOf(x);
+/// The dims of the operands, all of one shape, and `dim` once more, along which
+/// they are read.
+static LoopNest alongNest(ValueRange operands, unsigned dim) {
+  MLIRContext *context = operands[0].getContext();
+  ArrayRef<int64_t> shape = shapeOf(operands[0]);
   unsigned rank = shape.size();
   LoopNest nest;
   nest.extents.assign(shape.begin(), shape.end());
@@ -15,35 +16,46 @@ static LoopNest alongNest(Value x, unsigned dim) {
   SmallVector<AffineExpr> indices;
   for (unsigned i = 0; i < rank; ++i)
     indices.push_back(getAffineDimExpr(i == dim ? rank : i, context));
-  nest.accesses.push_back(
-      {AffineMap::get(rank + 1, 0, indices, context), {}, {}});
+  nest.accesses.assign(operands.size(),
+                       {AffineMap::get(rank + 1, 0, indices, context), {}, {}});
+  return nest;
+}
+
+static LoopNest scanNest(Operation *op, Scan::Kind kind, unsigned dim,
+                         bool reverse) {
+  LoopNest nest = alongNest(op->getOperands(), dim);
+  nest.combine = Combine::Scan;
+  nest.scan = {kind, dim, nest.numParallel, reverse};
   return nest;
 }
 
 LoopNest CumsumOp::getLoopNest() {
-  unsigned dim = getDim(), rank = shapeOf(getX()).size();
-  LoopNest nest = alongNest(getX(), dim);
-  nest.combine = Combine::Sum;
-  nest.sparse = {getReverse() ? Sparse::Suffix : Sparse::Prefix, dim, rank, 0};
-  return nest;
+  return scanNest(*this, Scan::Sum, getDim(), getReverse());
+}
+LoopNest LinearRecurrenceOp::getLoopNest() {
+  return scanNest(*this, Scan::Linear, getDim(), getReverse());
+}
+LoopNest ArgcummaxOp::getLoopNest() {
+  return scanNest(*this, Scan::Argmax, getDim(), /*reverse=*/false);
 }
 
-SmallVector<Value> CumsumOp::buildBody(OpBuilder &builder, Location loc,
-                                       ValueRange x, ValueRange indices) {
-  unsigned dim = getDim();
-  auto counts =
-      getReverse() ? arith::CmpIPredicate::uge : arith::CmpIPredicate::ule;
-  Value here = indexToScalar(builder, loc, indices[dim], builder.getI64Type());
-  Value read =
-      indexToScalar(builder, loc, indices.back(), builder.getI64Type());
-  Value isPart = arith::CmpIOp::create(builder, loc, counts, read, here);
-  Value zero = scalarConstant(builder, loc, x[0].getType(), 0);
-  return {arith::SelectOp::create(builder, loc, isPart, x[0], zero)};
+SmallVector<Value> CumsumOp::buildBody(OpBuilder &, Location, ValueRange x,
+                                       ValueRange) {
+  return {x[0]};
+}
+SmallVector<Value> LinearRecurrenceOp::buildBody(OpBuilder &, Location,
+                                                 ValueRange x, ValueRange) {
+  return {x[1]};
+}
+SmallVector<Value> ArgcummaxOp::buildBody(OpBuilder &, Location, ValueRange x,
+                                          ValueRange) {
+  return {x[0]};
 }
 
 LoopNest ArgsortOp::getLoopNest() {
   unsigned dim = getDim(), rank = shapeOf(getX()).size();
   LoopNest nest = alongNest(getX(), dim);
+  nest.extents[dim] = getType().getShape()[dim];
   nest.combine = Combine::Order;
   nest.ordered = {dim, rank, getDescending()};
   return nest;
@@ -55,4 +67,6 @@ SmallVector<Value> ArgsortOp::buildBody(OpBuilder &, Location, ValueRange x,
 }
 
 int64_t CumsumOp::getFlops() { return numElements(getX()); }
+int64_t LinearRecurrenceOp::getFlops() { return 2 * numElements(getA()); }
+int64_t ArgcummaxOp::getFlops() { return numElements(getX()); }
 int64_t ArgsortOp::getFlops() { return 0; }

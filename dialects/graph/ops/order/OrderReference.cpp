@@ -32,6 +32,41 @@ HostTensors CumsumOp::evaluate(ArrayRef<HostTensor> x) {
   return {result};
 }
 
+HostTensors LinearRecurrenceOp::evaluate(ArrayRef<HostTensor> x) {
+  HostTensor result = x[1];
+  int64_t dim = getDim(), size = x[0].shape()[dim];
+  int64_t step = product(x[0].shape().drop_front(dim + 1));
+  forEachRow(x[0].shape(), dim, [&](int64_t first) {
+    for (int64_t k = 1; k < size; ++k) {
+      int64_t at = first + (getReverse() ? size - 1 - k : k) * step;
+      int64_t before = getReverse() ? at + step : at - step;
+      if (x[0].isFloat())
+        result.floats[at] += x[0].floats[at] * result.floats[before];
+      else
+        result.ints[at] += x[0].ints[at] * result.ints[before];
+    }
+  });
+  return {result};
+}
+
+HostTensors ArgcummaxOp::evaluate(ArrayRef<HostTensor> x) {
+  HostTensor result(getType());
+  int64_t dim = getDim(), size = x[0].shape()[dim];
+  int64_t step = product(x[0].shape().drop_front(dim + 1));
+  forEachRow(x[0].shape(), dim, [&](int64_t first) {
+    int64_t best = 0;
+    for (int64_t k = 0; k < size; ++k) {
+      int64_t now = first + k * step, then = first + best * step;
+      if (x[0].isFloat() ? std::isnan(x[0].floats[now]) ||
+                               x[0].floats[now] >= x[0].floats[then]
+                         : x[0].ints[now] >= x[0].ints[then])
+        best = k;
+      result.ints[now] = best;
+    }
+  });
+  return {result};
+}
+
 HostTensors ArgsortOp::evaluate(ArrayRef<HostTensor> x) {
   HostTensor result(getType());
   int64_t dim = getDim(), size = x[0].shape()[dim];
@@ -52,8 +87,10 @@ HostTensors ArgsortOp::evaluate(ArrayRef<HostTensor> x) {
     std::vector<int64_t> order(size);
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), before);
-    for (int64_t k = 0; k < size; ++k)
-      result.ints[first + k * step] = order[k];
+    int64_t count = result.shape()[dim];
+    int64_t begin = first / (size * step) * count * step + first % step;
+    for (int64_t k = 0; k < count; ++k)
+      result.ints[begin + k * step] = order[k];
   });
   return {result};
 }
