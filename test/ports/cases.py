@@ -142,5 +142,8 @@ PORTS = [
          {"BATCH": 16, "VOCAB": 300, "DIM": 20, "FILTERS": 12}),
     Port("ddpm", {"images.npy": normal(1, 28, 28), "t.npy": integers("T"), "noise.npy": normal(1, 28, 28)},
          {"BATCH": 4, "WIDTH": 16, "TIME": 16}),
+    Port("mamba", {"x.npy": integers("VOCAB", "LENGTH"), "y.npy": integers("VOCAB", "LENGTH")},
+         {"BATCH": 4, "LENGTH": 24, "DIM": 16, "INNER": 32, "STATE": 4, "RANK": 2}, mesh=True,
+         start={"A_log": (0.5, 0.7), r"\.D$": (1.0, 0.1)}),
 ]
 BY_NAME = {port.name: port for port in PORTS}
