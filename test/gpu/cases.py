@@ -167,7 +167,7 @@ CHAIN = Case("chain-300", MODELS + "commands.dl", {"products": 300}, {"x.npy": c
              group="chain", batch=1)
 
 def ported():
-    """The twenty programs of test/ports, small."""
+    """The programs of test/ports, small."""
     sys.path.insert(0, os.path.join(ROOT, "test"))
     from ports import cases as ports
     return [Case(f"port-{port.name}", port.path("model.dl"), steps=20, precisions=("f32", "f64"), group="ports", port=port) for port in ports.PORTS]

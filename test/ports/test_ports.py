@@ -1,4 +1,4 @@
-"""Twenty known PyTorch programs, ported line by line, beside PyTorch: losses, lines, two devices.
+"""Known PyTorch programs, ported line by line, beside PyTorch: losses, lines, two devices.
 
 f64: every loss of 100 steps within 1e-9 * max(1, |x|) of PyTorch's, and the sizes of the weights in the end. f32: the distance
 to PyTorch's f64 losses is at most twice that of PyTorch in f32, plus 4 ULP. Where PyTorch can be imported it runs along, and
