@@ -234,6 +234,24 @@ static std::vector<OpCase> makeCases() {
        {"tensor<1x2x9x8xf64>", "tensor<2x2x3x2xf64>"},
        "{stride = array<i64: 2, 1>, padding = array<i64: 1, 2>, "
        "dilation = array<i64: 2, 3>}"},
+      // Many phases: those of a long filter, with inputs that no tap meets, of
+      // groups, of a channel each.
+      {"graph.conv2d_input_grad",
+       {"tensor<2x4x1x4xf64>", "tensor<4x3x1x23xf64>"},
+       "{stride = array<i64: 1, 10>, padding = array<i64: 0, 3>, "
+       "input_shape = array<i64: 2, 3, 1, 52>}"},
+      {"graph.conv2d_input_grad",
+       {"tensor<1x2x2x3xf64>", "tensor<2x2x2x3xf64>"},
+       "{stride = array<i64: 5, 4>, padding = array<i64: 0, 1>, "
+       "input_shape = array<i64: 1, 2, 9, 10>}"},
+      {"graph.conv2d_input_grad",
+       {"tensor<2x4x2x2xf64>", "tensor<4x3x4x5xf64>"},
+       "{stride = array<i64: 3, 4>, padding = array<i64: 1, 2>, groups = 2, "
+       "input_shape = array<i64: 2, 6, 7, 7>}"},
+      {"graph.conv2d_input_grad",
+       {"tensor<1x3x2x2xf64>", "tensor<3x1x4x4xf64>"},
+       "{stride = array<i64: 4, 4>, padding = array<i64: 0, 0>, groups = 3, "
+       "input_shape = array<i64: 1, 3, 8, 8>}"},
       {"graph.conv2d_input_grad",
        {"tensor<2x6x8x3xf64>", "tensor<6x2x2x3xf64>"},
        "{stride = array<i64: 1, 2>, padding = array<i64: 1, 0>, "

@@ -1,6 +1,5 @@
 #pragma once
-// Pools. Those of one and three dims, and those that know the size of their
-// result, are made of those of two.
+// Pools. Those of one and three dims are made of those of two.
 #include "convolutions.h"
 
 namespace dl::nn::functional {
@@ -216,83 +215,5 @@ DL_POSITIONS(max_pool1d, avg_pool1d, i64)
 DL_POSITIONS(max_pool2d, avg_pool2d, Pair)
 DL_POSITIONS(max_pool3d, avg_pool3d, Triple)
 #undef DL_POSITIONS
-
-namespace detail {
-
-/// One dim in so many parts, which overlap where they do not fit; each becomes
-/// one element.
-template <class Pool>
-Tensor adapt(const char *what, const Tensor &x, int dim, i64 parts, Pool pool) {
-  i64 size = x.size(dim);
-  if (parts == 0 || parts == size) // PyTorch's None keeps the size
-    return x;
-  if (parts < 1)
-    fail("{}: output_size is {}; at least 1 is wanted", what, parts);
-  TensorList results;
-  for (i64 i = 0; i < parts; ++i) {
-    i64 begin = i * size / parts, end = ((i + 1) * size - 1) / parts + 1;
-    results.push_back(pool(x.slice(dim, begin, end), dim));
-  }
-  return cat(results, dim);
-}
-
-/// The last dims, as many as there are sizes.
-template <class Pool>
-Tensor adapt_all(const char *what, Tensor x, const Shape &sizes, Pool pool) {
-  Called called(what);
-  int rank = x.dim();
-  if (rank < sizes.rank + 1 || rank > sizes.rank + 2)
-    fail("{}: the input has {} dims behind the channels, got {}", what,
-         sizes.rank, x.sizes());
-  x = copied(x);
-  for (int i = sizes.rank; i-- > 0;)
-    x = adapt(what, x, rank - sizes.rank + i, sizes[i], pool);
-  return x;
-}
-
-inline Tensor adaptive_avg(const char *what, Tensor x, const Shape &sizes) {
-  Called called(what);
-  Shape from = x.sizes(), whole;
-  for (int i = 0; i < sizes.rank && from.rank >= sizes.rank; ++i)
-    if (sizes[i] == 1)
-      whole.push_back(from.rank - sizes.rank + i);
-  if (whole.rank == sizes.rank)
-    return x.mean(Dims(whole), true);
-  bool even = sizes.rank == 2 && from.rank == 4;
-  for (int i = 0; even && i < 2; ++i)
-    even = sizes[i] > 0 && from[2 + i] % sizes[i] == 0;
-  if (even)
-    return avg_pool2d(x, {from[2] / sizes[0], from[3] / sizes[1]});
-  return adapt_all(what, x, sizes, [](const Tensor &part, int dim) {
-    return part.mean(dim, true);
-  });
-}
-/// The first of equal maxima, row by row.
-inline Tensor adaptive_max(const char *what, Tensor x, const Shape &sizes) {
-  return adapt_all(what, x, sizes, [](const Tensor &part, int dim) {
-    return part.max(dim, true).values;
-  });
-}
-} // namespace detail
-
-/// output_size 0 stands for PyTorch's None: as many as there are.
-inline Tensor adaptive_avg_pool1d(Tensor x, i64 output_size) {
-  return detail::adaptive_avg("adaptive_avg_pool1d", x, {output_size});
-}
-inline Tensor adaptive_avg_pool2d(Tensor x, Pair output_size) {
-  return detail::adaptive_avg("adaptive_avg_pool2d", x, output_size);
-}
-inline Tensor adaptive_avg_pool3d(Tensor x, Triple output_size) {
-  return detail::adaptive_avg("adaptive_avg_pool3d", x, output_size);
-}
-inline Tensor adaptive_max_pool1d(Tensor x, i64 output_size) {
-  return detail::adaptive_max("adaptive_max_pool1d", x, {output_size});
-}
-inline Tensor adaptive_max_pool2d(Tensor x, Pair output_size) {
-  return detail::adaptive_max("adaptive_max_pool2d", x, output_size);
-}
-inline Tensor adaptive_max_pool3d(Tensor x, Triple output_size) {
-  return detail::adaptive_max("adaptive_max_pool3d", x, output_size);
-}
 
 } // namespace dl::nn::functional

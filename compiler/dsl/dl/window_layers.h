@@ -1,7 +1,7 @@
 #pragma once
 // Layers of windows: convolutions and pools of sequences, images and volumes.
+#include "adaptive_pools.h"
 #include "layers.h"
-#include "pools.h"
 
 namespace dl::nn {
 

@@ -11,6 +11,9 @@ using namespace dl::graph;
 
 using Pair = std::array<int64_t, 2>;
 
+/// That have convolutions of their own.
+static constexpr int64_t kMostPhases = 9;
+
 static Value padImages(GraphBuilder &g, Value x, Pair low, Pair high,
                        Pair interior) {
   size_t rank = shapeOf(x).size();
@@ -159,6 +162,42 @@ static Value inputGradByPhases(GraphBuilder &g, Conv2dInputGradOp op) {
   return sum;
 }
 
+/// The same, with the phases as channels of one convolution, where they are
+/// many: taps to [Co, C, sh, sw, jh, jw], and of each pixel t the s inputs that
+/// begin at s*t.
+static Value inputGradByChannels(GraphBuilder &g, Conv2dInputGradOp op) {
+  ArrayRef<int64_t> weight = shapeOf(op.getWeight()), dy = shapeOf(op.getDy());
+  ArrayRef<int64_t> input = op.getInputShape(), stride = op.getStride(),
+                    padding = op.getPadding();
+  Pair taps, pixels, lacking;
+  for (int i = 0; i < 2; ++i) {
+    taps[i] = (weight[2 + i] + stride[i] - 1) / stride[i];
+    lacking[i] = taps[i] * stride[i] - weight[2 + i];
+    pixels[i] = dy[2 + i] + taps[i] - 1;
+  }
+  int64_t phases = stride[0] * stride[1];
+  Value filter = padImages(g, op.getWeight(), /*low=*/{0, 0}, lacking,
+                           /*interior=*/{0, 0});
+  filter = g.reshape(
+      filter, {weight[0], weight[1], taps[0], stride[0], taps[1], stride[1]});
+  filter = g.transpose(filter, {0, 1, 3, 5, 2, 4});
+  filter = g.reshape(filter, {weight[0], weight[1] * phases, taps[0], taps[1]});
+  SmallVector<int64_t> unit = {1, 1}, none = {0, 0};
+  Value dx = g.make<Conv2dInputGradOp>(
+      op.getDy(), filter, unit, none,
+      SmallVector<int64_t>{dy[0], input[1] * phases, pixels[0], pixels[1]},
+      unit, op.getGroups());
+  dx = g.reshape(dx,
+                 {dy[0], input[1], stride[0], stride[1], pixels[0], pixels[1]});
+  dx = g.transpose(dx, {0, 1, 4, 2, 5, 3});
+  dx = g.reshape(
+      dx, {dy[0], input[1], pixels[0] * stride[0], pixels[1] * stride[1]});
+  dx = fitImages(g, dx, {padding[0] + input[2], padding[1] + input[3]});
+  return g.make<SliceOp>(dx, SmallVector<int64_t>{0, 0, padding[0], padding[1]},
+                         SmallVector<int64_t>(input),
+                         SmallVector<int64_t>(4, 1));
+}
+
 FailureOr<SmallVector<Value>> Conv2dInputGradOp::decompose(OpBuilder &builder) {
   ArrayRef<int64_t> weight = shapeOf(getWeight()), dy = shapeOf(getDy());
   size_t rank = dy.size();
@@ -185,10 +224,12 @@ FailureOr<SmallVector<Value>> Conv2dInputGradOp::decompose(OpBuilder &builder) {
   }
   GraphBuilder g(builder, getLoc());
   ArrayRef<int64_t> stride = getStride(), dilation = getDilation();
-  if (!unit && stride[0] * stride[1] <= 9 && dilation[0] == 1 &&
-      dilation[1] == 1)
+  if (!unit && dilation[0] == 1 && dilation[1] == 1) {
+    if (stride[0] * stride[1] > kMostPhases && rank == 4)
+      return SmallVector<Value>{inputGradByChannels(g, *this)};
     if (Value sum = inputGradByPhases(g, *this))
       return SmallVector<Value>{sum};
+  }
   // Where vectors run along the images, the zeros around them are left out.
   simple |= unit && dy[0] >= kLeastInnerBatch;
   if (!simple) {
