@@ -170,10 +170,8 @@ static constexpr llvm::StringLiteral kVocabulary =
     "set_dropout "
     // data
     "EMNIST ImageNet TokenBin "
-    "RandomRotation RandomAffine RandomPerspective "
-    "GaussianBlur "
-    "RandomAdjustSharpness RandomInvert RandomAutocontrast RandomEqualize "
-    "RandomSolarize RandomPosterize RandomApply RandomChoice RandomOrder "
+    "RandomPerspective RandomAdjustSharpness RandomAutocontrast "
+    "RandomEqualize RandomPosterize RandomChoice RandomOrder "
     "ElasticTransform FiveCrop TenCrop "
     "AutoAugment RandAugment TrivialAugmentWide AugMix MixUp CutMix";
 

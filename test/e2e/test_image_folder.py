@@ -153,6 +153,12 @@ class ImageFolder(support.ToolTest):
         expected = np.stack([planes(image.resize((31, 20), Image.BILINEAR)) for image in self.opened("valid")])
         np.testing.assert_array_equal(np.round(self.predicted("all.x") * 255), expected)
 
+    def test_functions_and_transforms_of_transforms_in_the_list(self):
+        self.compiled(valid="T::Compose({T::Resize({20, 20}), T::RandomAffine(0, {.scale = {1, 1}}), T::RandomApply({T::RandomInvert(1)}, 1), "
+                            "[](dl::Tensor x) { return x * 3; }})")
+        expected = np.stack([planes(image.resize((20, 20), Image.BILINEAR)) for image in self.opened("valid")])
+        np.testing.assert_allclose(self.predicted("all.x"), 3 - expected / 255.0 * 3, rtol=0, atol=2e-6)
+
     def test_what_follows_in_the_list(self):
         self.compiled()
         expected = normalized([planes(center_crop(resize_shorter(image, 24), 20)) for image in self.opened("valid")])

@@ -106,7 +106,7 @@ class Transforms(support.ToolTest):
                 (1, "dl::transforms::RandomCrop crop{4, {.padding = 1, .fill = -1}}; return crop(x.to(dl::kUInt8)).to(dl::kFloat);",
                  "fill: -1 is no byte"),
                 (1, "dl::transforms::Resize resize{4}; return resize(x);", "F::interpolate"),
-                (3, "dl::transforms::RandomRotation turn; return turn(x);", "RandomRotation: not in this version")):
+                (3, "dl::transforms::RandomPerspective bend; return bend(x);", "RandomPerspective: not in this version")):
             self.write("net.dl", MODEL % body)
             result = dltools.call([dltools.DLCC, "net.dl", "--check"], self.folder)
             self.assertEqual(result.returncode, code, result.stderr)

@@ -17,10 +17,6 @@ inline Tensor gray(const Tensor &x) {
   return x.narrow(1, 0, 1) * 0.2989 + x.narrow(1, 1, 1) * 0.587 +
          x.narrow(1, 2, 1) * 0.114;
 }
-/// A number for each item.
-inline Tensor drawn(const Tensor &x, const Range &range) {
-  return rand({x.size(0), 1, 1, 1}) * (range.to - range.from) + range.from;
-}
 /// factor * x + (1 - factor) * other, from 0 to 1.
 inline Tensor blend(const Tensor &x, const Tensor &other,
                     const Tensor &factor) {
@@ -48,6 +44,7 @@ inline Tensor turned(const Tensor &x, const Tensor &by) {
 /// Of red, green and blue, 1 channel or 3 equal ones.
 class Grayscale {
 public:
+  static constexpr char kName[] = "Grayscale";
   i64 num_output_channels;
   explicit Grayscale(i64 num_output_channels = 1)
       : num_output_channels(num_output_channels) {
@@ -67,6 +64,7 @@ public:
 /// Grayscale(3), with probability p.
 class RandomGrayscale {
 public:
+  static constexpr char kName[] = "RandomGrayscale";
   double p;
   explicit RandomGrayscale(double p = 0.1) : p(p) {
     detail::check_probability("RandomGrayscale", p);
@@ -112,6 +110,7 @@ struct ColorJitterOptions {
 /// numbers are from 0 to 1.
 class ColorJitter {
 public:
+  static constexpr char kName[] = "ColorJitter";
   Range brightness, contrast, saturation, hue;
   explicit ColorJitter(const ColorJitterOptions &o)
       : brightness(o.brightness.around("brightness", 1, 0, kMost)),
@@ -120,9 +119,7 @@ public:
         hue(o.hue.around("hue", 0, -0.5, 0.5)) {}
   Tensor operator()(Tensor x) const {
     detail::check_colors("ColorJitter", x);
-    if (!x.is_floating_point())
-      detail::fail("ColorJitter: the pictures hold integers; numbers from 0 to "
-                   "1 are wanted");
+    detail::check_floats("ColorJitter", x);
     if (changes(brightness, 1))
       x = (x * detail::drawn(x, brightness)).clamp(0, 1);
     if (changes(contrast, 1))
@@ -151,6 +148,7 @@ struct RandomErasingOptions {
 /// side would be longer than the picture's, it is as long.
 class RandomErasing {
 public:
+  static constexpr char kName[] = "RandomErasing";
   double p;
   RandomErasingOptions options;
   explicit RandomErasing(double p = 0.5,
@@ -185,5 +183,108 @@ private:
     return at.ge(begin) * at.lt(begin + length);
   }
 };
+
+/// Smoothed by a Gaussian of a standard deviation of its own for each item; at
+/// the border the picture is mirrored.
+class GaussianBlur {
+public:
+  static constexpr char kName[] = "GaussianBlur";
+  i64 height, width; ///< of the kernel, both odd
+  Range sigma;
+  explicit GaussianBlur(const Dims &kernel_size,
+                        const Range &sigma = {0.1, 2.0})
+      : height(kernel_size[0]), width(kernel_size[kernel_size.rank - 1]),
+        sigma(sigma) {
+    detail::check_size(kName, kernel_size);
+    if (height % 2 == 0 || width % 2 == 0)
+      detail::fail("GaussianBlur: kernel_size {}: odd numbers are wanted",
+                   kernel_size);
+    detail::check_range(kName, "sigma", sigma);
+  }
+  Tensor operator()(Tensor x) const {
+    detail::check_floats(kName, x);
+    if (height / 2 >= x.size(2) || width / 2 >= x.size(3))
+      detail::fail("GaussianBlur: a kernel of {} x {} for pictures of {} x {}",
+                   height, width, x.size(2), x.size(3));
+    Tensor deviation = detail::drawn(x, sigma);
+    return along(along(x, 3, width, deviation), 2, height, deviation);
+  }
+
+private:
+  static Tensor along(const Tensor &x, i64 dim, i64 taps, const Tensor &sigma) {
+    i64 half = taps / 2, size = x.size(dim);
+    Dims sides = dim == 3 ? Dims{half, half, 0, 0} : Dims{0, 0, half, half};
+    Tensor padded = nn::functional::pad(x, sides, "reflect"), sum, all;
+    for (i64 k = -half; k <= half; ++k) {
+      Tensor weight = (-0.5 * (static_cast<double>(k) / sigma).square()).exp();
+      Tensor part = padded.narrow(dim, half + k, size) * weight;
+      sum = k == -half ? part : sum + part;
+      all = k == -half ? weight : all + weight;
+    }
+    return sum / all;
+  }
+};
+
+/// What is at least `threshold` upside down, with probability p: 1 - x, of
+/// bytes 255 - x.
+class RandomSolarize {
+public:
+  static constexpr char kName[] = "RandomSolarize";
+  double threshold, p;
+  explicit RandomSolarize(double threshold, double p = 0.5)
+      : threshold(threshold), p(p) {
+    detail::check_probability(kName, p);
+  }
+  Tensor operator()(Tensor x) const {
+    detail::check(kName, x);
+    Tensor chosen = rand({x.size(0), 1, 1, 1}).lt(p);
+    Tensor other = x.is_floating_point() ? 1 - x : 255 - x;
+    return where(chosen * x.ge(threshold), other, x);
+  }
+};
+
+/// RandomSolarize of all numbers.
+class RandomInvert {
+public:
+  static constexpr char kName[] = "RandomInvert";
+  double p;
+  explicit RandomInvert(double p = 0.5) : p(p) {
+    detail::check_probability(kName, p);
+  }
+  Tensor operator()(Tensor x) const {
+    detail::check(kName, x);
+    Tensor other = x.is_floating_point() ? 1 - x : 255 - x;
+    return where(rand({x.size(0), 1, 1, 1}).lt(p), other, x);
+  }
+};
+
+/// Another transform, with probability p: RandomApply({ColorJitter({.hue =
+/// 0.1})}, 0.8). It keeps the size.
+template <class Transform> class RandomApply {
+public:
+  static constexpr char kName[] = "RandomApply";
+  Transform transform;
+  double p;
+  explicit RandomApply(const Transform (&transforms)[1], double p = 0.5)
+      : transform(transforms[0]), p(p) {
+    detail::check_probability(kName, p);
+  }
+  template <class One> // (in braces it would be either)
+    requires __is_same
+  (One, Transform) explicit RandomApply(const One &transform, double p = 0.5)
+      : RandomApply({transform}, p) {}
+  Tensor operator()(Tensor x) const {
+    detail::check(kName, x);
+    Tensor made = transform(x);
+    if (!(made.sizes() == x.sizes()))
+      detail::fail("RandomApply: the transform makes {} of {}; one that keeps "
+                   "the size is wanted",
+                   made.sizes(), x.sizes());
+    return where(rand({x.size(0), 1, 1, 1}).lt(p), made, x);
+  }
+};
+template <class One>
+RandomApply(const One (&)[1], double = 0.5) -> RandomApply<One>;
+template <class One> RandomApply(const One &, double = 0.5) -> RandomApply<One>;
 
 } // namespace dl::transforms

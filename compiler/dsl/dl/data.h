@@ -58,8 +58,8 @@ namespace dl {
 namespace detail {
 /// Of a list of transforms, one that is part of the step's graph.
 struct GraphTransform {
-  Tensor (*apply)(const double *numbers, Tensor x) = nullptr;
-  double numbers[8] = {};
+  Tensor (*apply)(const void *transform, Tensor x) = nullptr;
+  const void *transform = nullptr; ///< never given back
 };
 /// The folders of a data set of pictures.
 struct Classes {

@@ -3,6 +3,7 @@
 // ImageFolder.
 #include "color_transforms.h"
 #include "data.h"
+#include "geometric_transforms.h"
 
 namespace dl::transforms {
 
@@ -33,79 +34,27 @@ struct ImageStep {
     item.numbers[0] = o.scale.from, item.numbers[1] = o.scale.to;
     item.numbers[2] = o.ratio.from, item.numbers[3] = o.ratio.to;
   }
-  ImageStep(const RandomHorizontalFlip &t)
-      : ImageStep("RandomHorizontalFlip", likely<RandomHorizontalFlip>) {
-    graph.numbers[0] = t.p;
+  /// Whatever makes pictures of pictures: those of a batch.
+  template <class T>
+    requires requires(const T &made, Tensor x) { Tensor(made(x)); }
+  ImageStep(const T &made)
+      : graph{[](const void *kept, Tensor x) -> Tensor {
+                return (*static_cast<const T *>(kept))(x);
+              },
+              new T(made)} {
+    if constexpr (requires { T::kName; })
+      name = T::kName;
+    else
+      name = "a function";
+    if constexpr (__is_same(T, Normalize))
+      if (made.channels != 1 && made.channels != 3)
+        fail("Normalize: {} means for the 3 channels of pictures",
+             made.channels);
   }
-  ImageStep(const RandomVerticalFlip &t)
-      : ImageStep("RandomVerticalFlip", likely<RandomVerticalFlip>) {
-    graph.numbers[0] = t.p;
-  }
-  ImageStep(const Grayscale &t)
-      : ImageStep("Grayscale", [](const double *n, Tensor x) {
-          return Grayscale(static_cast<i64>(n[0]))(x);
-        }) {
-    graph.numbers[0] = static_cast<double>(t.num_output_channels);
-  }
-  ImageStep(const RandomGrayscale &t)
-      : ImageStep("RandomGrayscale", likely<RandomGrayscale>) {
-    graph.numbers[0] = t.p;
-  }
-  ImageStep(const ColorJitter &t)
-      : ImageStep("ColorJitter", [](const double *n, Tensor x) {
-          return ColorJitter({.brightness = {n[0], n[1]},
-                              .contrast = {n[2], n[3]},
-                              .saturation = {n[4], n[5]},
-                              .hue = {n[6], n[7]}})(x);
-        }) {
-    int at = 0;
-    for (const Range *range :
-         {&t.brightness, &t.contrast, &t.saturation, &t.hue}) {
-      graph.numbers[at++] = range->from;
-      graph.numbers[at++] = range->to;
-    }
-  }
-  ImageStep(const RandomErasing &t)
-      : ImageStep("RandomErasing", [](const double *n, Tensor x) {
-          return RandomErasing(
-              n[0],
-              {.scale = {n[1], n[2]}, .ratio = {n[3], n[4]}, .value = n[5]})(x);
-        }) {
-    const RandomErasingOptions &o = t.options;
-    const double numbers[] = {t.p,          o.scale.from, o.scale.to,
-                              o.ratio.from, o.ratio.to,   o.value};
-    for (int i = 0; i < 6; ++i)
-      graph.numbers[i] = numbers[i];
-  }
-  ImageStep(const Normalize &t)
-      : ImageStep("Normalize", t.channels == 3   ? normalized<3>
-                               : t.channels == 1 ? normalized<1>
-                                                 : nullptr) {
-    if (!graph.apply)
-      fail("Normalize: {} means for the 3 channels of pictures", t.channels);
-    for (int c = 0; c < t.channels; ++c) {
-      graph.numbers[c] = t.mean[c];
-      graph.numbers[t.channels + c] = t.std[c];
-    }
-  }
-  ImageStep(const ToTensor &)
-      : ImageStep("ToTensor", [](const double *, Tensor x) { return x; }) {}
 
 private:
   ImageStep(const char *name, int kind, i64 height, i64 width)
       : name(name), as_read(true), item{kind, height, width, {}} {}
-  ImageStep(const char *name, Tensor (*apply)(const double *, Tensor))
-      : name(name), graph{apply, {}} {}
-  /// With a probability alone.
-  template <class Transform> static Tensor likely(const double *n, Tensor x) {
-    return Transform(n[0])(x);
-  }
-  template <int channels> static Tensor normalized(const double *n, Tensor x) {
-    if constexpr (channels == 1)
-      return Normalize({n[0]}, {n[1]})(x);
-    else
-      return Normalize({n[0], n[1], n[2]}, {n[3], n[4], n[5]})(x);
-  }
 };
 } // namespace detail
 
@@ -178,7 +127,7 @@ inline Dataset ImageFolder(const char *root,
     Tensor image = raw.data.to(kFloat).div(255.0);
     for (const detail::GraphTransform &transform : dataset.transforms)
       if (transform.apply)
-        image = transform.apply(transform.numbers, image);
+        image = transform.apply(transform.transform, image);
     Batch batch;
     batch.push_back(image);
     batch.push_back(raw.target);

@@ -44,6 +44,17 @@ inline void check_range(const char *what, const char *which,
         "first",
         what, which, range.from, range.to);
 }
+/// A number for each item.
+inline Tensor drawn(const Tensor &x, const Range &range) {
+  return rand({x.size(0), 1, 1, 1}) * (range.to - range.from) + range.from;
+}
+inline void check_floats(const char *what, const Tensor &x) {
+  check(what, x);
+  if (!x.is_floating_point())
+    fail("{}: the pictures hold integers; numbers from 0 to 1 are wanted: "
+         "x.to(dl::kFloat) / 255",
+         what);
+}
 class RandomFlip {
   const char *what;
   i64 dim;
@@ -81,6 +92,7 @@ inline Tensor cropped(Tensor x, i64 dim, i64 size) {
 /// Left for right, with probability p.
 class RandomHorizontalFlip : public detail::RandomFlip {
 public:
+  static constexpr char kName[] = "RandomHorizontalFlip";
   explicit RandomHorizontalFlip(double p = 0.5)
       : RandomFlip("RandomHorizontalFlip", p, 3) {}
 };
@@ -88,6 +100,7 @@ public:
 /// Upside down, with probability p.
 class RandomVerticalFlip : public detail::RandomFlip {
 public:
+  static constexpr char kName[] = "RandomVerticalFlip";
   explicit RandomVerticalFlip(double p = 0.5)
       : RandomFlip("RandomVerticalFlip", p, 2) {}
 };
@@ -195,29 +208,6 @@ public:
   }
 };
 
-struct RandomResizedCropOptions {
-  Range scale{0.08, 1.0};            ///< of the picture's area
-  Range ratio{3.0 / 4.0, 4.0 / 3.0}; ///< width / height
-};
-
-/// Of ImageFolder's pictures: a part of random size and shape, anywhere,
-/// brought to `size`.
-class RandomResizedCrop {
-public:
-  i64 height, width;
-  RandomResizedCropOptions options;
-  explicit RandomResizedCrop(const Dims &size,
-                             const RandomResizedCropOptions &options = {})
-      : height(size[0]), width(size[size.rank - 1]), options(options) {
-    detail::check_size("RandomResizedCrop", size);
-    detail::check_range("RandomResizedCrop", "scale", options.scale);
-    detail::check_range("RandomResizedCrop", "ratio", options.ratio);
-  }
-  Tensor operator()(const Tensor &) const {
-    detail::fail_of_tensor("RandomResizedCrop", "RandomCrop takes a part");
-  }
-};
-
 /// Each channel less its mean, over its standard deviation.
 class Normalize {
   static constexpr int kMost = 4;
@@ -231,6 +221,7 @@ class Normalize {
   }
 
 public:
+  static constexpr char kName[] = "Normalize";
   double mean[kMost] = {}, std[kMost] = {};
   int channels = 0;
   Normalize(list<double> mean, list<double> std) {
@@ -263,6 +254,7 @@ public:
 /// Numbers from 0 to 1: what ImageFolder's pictures are anyway.
 class ToTensor {
 public:
+  static constexpr char kName[] = "ToTensor";
   Tensor operator()(Tensor x) const { return x; }
 };
 
