@@ -30,7 +30,7 @@ struct CxxProblem {
 void explain(std::vector<CxxProblem> &problems);
 
 /// What is wrong with a member that is a module; whether it has been replaced.
-bool explainModule(CxxProblem &problem);
+bool explainModule(CxxProblem &problem, std::vector<CxxProblem> &problems);
 
 /// What to write in place of Python's syntax, or "".
 std::string insteadOfPython(const CxxProblem &problem);

@@ -532,7 +532,7 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
           .starts_with("insert an explicit cast");
     });
     explainDeleted(problem) || explainCopy(problem, problems) ||
-        explainPlace(problem) || explainModule(problem) ||
+        explainPlace(problem) || explainModule(problem, problems) ||
         explainPython(problem) || explainHeader(problem, problems) ||
         explainMissingName(problem) || explainKeyword(problem) ||
         explainOptions(problem) || explainCall(problem) ||

@@ -1,5 +1,6 @@
 // Clang's words about members that are modules, in the user's terms.
 #include "compiler/frontend/CxxDiagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace dl::frontend;
 using llvm::StringRef;
@@ -49,6 +50,31 @@ static bool explainAssignment(CxxProblem &problem) {
   return false;
 }
 
-bool dl::frontend::explainModule(CxxProblem &problem) {
-  return explainMember(problem) || explainAssignment(problem);
+/// nn::ModuleList<Block> layers;
+static bool explainBrackets(CxxProblem &problem,
+                            std::vector<CxxProblem> &problems) {
+  StringRef behind = problem.following;
+  if (!StringRef(problem.message.text).starts_with("expected member name") ||
+      !behind.consume_front("<"))
+    return false;
+  auto [type, rest] = behind.split('>');
+  std::string name =
+      rest.ltrim()
+          .take_while([](char c) { return llvm::isAlnum(c) || c == '_'; })
+          .str();
+  problem.message.text =
+      "this type takes none in angle brackets: an nn::ModuleList, "
+      "nn::ModuleDict "
+      "or nn::Sequential holds modules of any type, a std::vector<" +
+      type.str() + "> those of one";
+  for (CxxProblem &other : problems)
+    other.isConsequence |=
+        other.message.text == "use of undeclared identifier '" + name + "'";
+  return true;
+}
+
+bool dl::frontend::explainModule(CxxProblem &problem,
+                                 std::vector<CxxProblem> &problems) {
+  return explainMember(problem) || explainAssignment(problem) ||
+         explainBrackets(problem, problems);
 }
