@@ -112,8 +112,10 @@ void dl_main(dl::Program &p) {
     def test_draws_of_distributions(self):
         """Their means and variances are those that the distribution says, and a quarter of them is below the first quartile."""
         quartiles = {"Uniform": 1.5, "Laplace": 1 - 2 * np.log(2), "LogNormal": np.exp(1 - 0.5 * 0.6744897501960817), "Exponential": np.log(4 / 3) / 2,
-                     "Gumbel": 1 - 2 * np.log(np.log(4))}
-        given = {"Uniform": "z + 1, 3.", "Laplace": "z + 1, 2.", "LogNormal": "z + 1, 0.5", "Exponential": "z + 2", "Gumbel": "z + 1, 2."}
+                     "Gumbel": 1 - 2 * np.log(np.log(4)), "HalfNormal": 2 * 0.3186393639643752, "Weibull": 2 * np.log(4 / 3) ** (1 / 1.5),
+                     "Pareto": 2 * (4 / 3) ** (1 / 8), "StudentT": 1 - 2 * 0.7027221}  # of 9 degrees, by quadrature
+        given = {"Uniform": "z + 1, 3.", "Laplace": "z + 1, 2.", "LogNormal": "z + 1, 0.5", "Exponential": "z + 2", "Gumbel": "z + 1, 2.",
+                 "HalfNormal": "z + 2", "Weibull": "z + 2, 1.5", "Pareto": "z + 2, 8.", "StudentT": "9., z + 1, 2."}
         lines = "".join(f"""
     {{ D::{name} d({given[name]}); r.add("{name}", d.sample()); r.add("{name}_mean", d.mean()[0]); r.add("{name}_variance", d.variance()[0]); }}"""
                         for name in quartiles)
@@ -123,6 +125,24 @@ void dl_main(dl::Program &p) {
             self.assertLess(abs(draws.mean() - found[name + "_mean"]), 5 * np.sqrt(variance / 60000), name)
             self.assertLess(abs(draws.var() / variance - 1), 0.1, name)
             self.assertLess(abs((draws < quartile).mean() - 0.25), 0.01, name)
+
+    def test_draws_of_counts_and_of_cauchy(self):
+        """Cauchy's quartiles, which are all it has; counts as often as their probability says."""
+        found = self.values("", """
+    namespace D = dl::distributions;
+    auto z = dl::zeros({60000});
+    D::Geometric geometric(z + 0.3);
+    D::Binomial binomial(7, z + 0.4);
+    auto k = dl::arange(8).to(dl::kFloat);
+    return {{"cauchy", D::Cauchy(z + 1, 2.).sample()}, {"geometric", geometric.sample()}, {"binomial", binomial.sample()},
+            {"geometric_chance", D::Geometric(dl::zeros({8}) + 0.3).log_prob(k).exp()},
+            {"binomial_chance", D::Binomial(7, dl::zeros({8}) + 0.4).log_prob(k).exp()}};""")
+        for chance, bound in ((0.25, -1), (0.5, 1), (0.75, 3)):
+            self.assertLess(abs((found["cauchy"] < bound).mean() - chance), 0.01)
+        for name in ("geometric", "binomial"):
+            for k, chance in enumerate(found[name + "_chance"]):
+                self.assertLess(abs((found[name] == k).mean() - chance), 5 * np.sqrt(chance / 60000) + 1e-6, (name, k))
+        self.assertEqual(set(np.unique(found["binomial"])) - set(range(8)), set())
 
     def test_draws_of_gamma(self):
         """Mean, variance and skewness, on both sides of a concentration of 1; of a sum of chances, and as a scalar for mixup."""

@@ -3,6 +3,7 @@
 z holds ties and values at bounds. In C++ and in Python the parameters are x, y, z, im, w, wg, wd and wm.
 """
 
+from parity.distribution_cases import DISTRIBUTIONS
 from parity.matrix_cases import MATRICES
 from parity.scan_cases import SCANS
 
@@ -513,4 +514,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + DISTRIBUTIONS + list(losses())))

@@ -1,6 +1,5 @@
 #pragma once
-// torch.distributions: of numbers, beside Normal; of counts; of several at
-// once.
+// torch.distributions: of numbers, beside Normal; of several at once.
 #include "distributions.h"
 #include "special.h"
 
@@ -121,19 +120,6 @@ public:
   Tensor sample() const { return rsample().detach(); }
   Tensor rsample() const {
     return loc - scale * detail::drawn_inside(loc).log().neg().log();
-  }
-};
-
-/// Poisson(rate), of counts.
-class Poisson {
-public:
-  Tensor rate;
-
-  explicit Poisson(Tensor rate) : rate(rate) {}
-  Tensor mean() const { return rate; }
-  Tensor variance() const { return rate; }
-  Tensor log_prob(Tensor value) const {
-    return value.xlogy(rate) - rate - (value + 1).lgamma();
   }
 };
 

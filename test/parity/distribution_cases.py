@@ -1,0 +1,37 @@
+"""Distributions with long tails and of counts: as op_cases.py has expressions."""
+
+COUNTS, T_COUNTS = "(y.abs() * 3).floor().detach()", "(y.abs() * 3).floor().detach()"
+
+DISTRIBUTIONS = [
+    ("D::StudentT(x.exp() + 0.5, y, 1.5).log_prob(x)", "D.StudentT(x.exp() + 0.5, y, 1.5).log_prob(x)"),
+    ("D::StudentT(4).log_prob(x)", "D.StudentT(4.).log_prob(x)"),
+    ("D::StudentT(x.exp() + 0.5, y, 1.5).entropy()", "D.StudentT(x.exp() + 0.5, y, 1.5).entropy()"),
+    ("D::StudentT(x.exp() + 2.5, y, 1.5).variance()", "D.StudentT(x.exp() + 2.5, y, 1.5).variance"),
+    ("D::StudentT((x * 2).exp(), y).variance().isnan()", "D.StudentT((x * 2).exp(), y).variance.isnan()"),
+    ("D::StudentT((x * 2).exp(), y).variance().isinf()", "D.StudentT((x * 2).exp(), y).variance.isinf()"),
+    ("D::Cauchy(y, x.exp()).log_prob(x)", "D.Cauchy(y, x.exp()).log_prob(x)"), ("D::Cauchy(y, x.exp()).entropy()", "D.Cauchy(y, x.exp()).entropy() + 0 * y"),
+    ("D::HalfNormal(x.exp()).log_prob(y.abs())", "D.HalfNormal(x.exp()).log_prob(y.abs())"),
+    ("D::HalfNormal(x.exp()).log_prob(y).exp()", "D.HalfNormal(x.exp(), validate_args=False).log_prob(y).exp()"),
+    ("D::HalfNormal(x.exp()).entropy() + D::HalfNormal(x.exp()).mean() * D::HalfNormal(x.exp()).variance()",
+     "D.HalfNormal(x.exp()).entropy() + D.HalfNormal(x.exp()).mean * D.HalfNormal(x.exp()).variance"),
+    ("D::Weibull(x.exp(), y.exp() + 0.5).log_prob(y.abs() + 0.1)", "D.Weibull(x.exp(), y.exp() + 0.5).log_prob(y.abs() + 0.1)"),
+    ("D::Weibull(x.exp(), y.exp() + 0.5).entropy()", "D.Weibull(x.exp(), y.exp() + 0.5).entropy()"),
+    ("D::Weibull(x.exp(), y.exp() + 0.5).mean()", "D.Weibull(x.exp(), y.exp() + 0.5).mean"),
+    ("D::Weibull(x.exp(), y.exp() + 0.5).variance()", "D.Weibull(x.exp(), y.exp() + 0.5).variance"),
+    ("D::Pareto(0.1, x.exp()).log_prob(y.abs() + 0.1)", "D.Pareto(torch.tensor(0.1), x.exp()).log_prob(y.abs() + 0.1)"),
+    ("D::Pareto(y.exp(), x.exp()).entropy()", "D.Pareto(y.exp(), x.exp()).entropy()"),
+    ("D::Pareto(y.exp(), x.exp() + 2.1).variance() + D::Pareto(y.exp(), x.exp() + 1.1).mean()",
+     "D.Pareto(y.exp(), x.exp() + 2.1).variance + D.Pareto(y.exp(), x.exp() + 1.1).mean"),
+    ("D::Pareto(1., x.exp()).variance().isinf()", "D.Pareto(torch.ones_like(x), x.exp()).variance.isinf()"),
+    (f"D::Geometric(x.sigmoid()).log_prob({COUNTS})", f"D.Geometric(x.sigmoid()).log_prob({T_COUNTS})"),
+    (f"D::Geometric({{.logits = x}}).log_prob({COUNTS})", f"D.Geometric(logits=x).log_prob({T_COUNTS})"),
+    ("D::Geometric(x.sigmoid()).entropy()", "D.Geometric(x.sigmoid()).entropy()"),
+    ("D::Geometric(x.sigmoid()).mean() + D::Geometric(x.sigmoid()).variance()", "D.Geometric(x.sigmoid()).mean + D.Geometric(x.sigmoid()).variance"),
+    (f"D::Binomial(12, x.sigmoid()).log_prob({COUNTS})", f"D.Binomial(12, x.sigmoid()).log_prob({T_COUNTS})"),
+    (f"D::Binomial(12, {{.logits = x * 30}}).log_prob({COUNTS})", f"D.Binomial(12, logits=x * 30).log_prob({T_COUNTS})"),
+    ("D::Binomial(12, x.sigmoid()).mean() * D::Binomial(12, x.sigmoid()).variance()", "D.Binomial(12, x.sigmoid()).mean * D.Binomial(12, x.sigmoid()).variance"),
+    (f"D::NegativeBinomial(y.exp(), x.sigmoid()).log_prob({COUNTS})", f"D.NegativeBinomial(y.exp(), x.sigmoid()).log_prob({T_COUNTS})"),
+    (f"D::NegativeBinomial(3., {{.logits = x}}).log_prob({COUNTS})", f"D.NegativeBinomial(3., logits=x).log_prob({T_COUNTS})"),
+    ("D::NegativeBinomial(y.exp(), x.sigmoid()).mean() + D::NegativeBinomial(y.exp(), x.sigmoid()).variance()",
+     "D.NegativeBinomial(y.exp(), x.sigmoid()).mean + D.NegativeBinomial(y.exp(), x.sigmoid()).variance"),
+]
