@@ -66,7 +66,7 @@ Status measure(Session &session, StepRunner &runner, const Options &options,
   std::vector<uint64_t> before = session.device().tilesPerThread();
   uint64_t allocations = allocationCount();
   double begin = secondsSinceStart(), last = begin;
-  // All ranks end after the same step: rank 0's clock counts.
+  // All ranks end after the same step: the first clock that says so counts.
   for (int end = 0; done < steps && end == 0; ++done) {
     DLRT_TRY(runner.run(steps - done - 1));
     StepTimes &own = out.steps[runner.lastTurn()];
