@@ -50,12 +50,28 @@ static bool explainAssignment(CxxProblem &problem) {
   return false;
 }
 
+/// x.max(1).sum(), x.sort(1).mean().
+static bool explainPair(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  if (!text.consume_front("no member named '") ||
+      !text.ends_with("' in 'dl::ValuesAndIndices'"))
+    return false;
+  std::string name = quoted(text);
+  problem.notes.clear();
+  problem.message.text = "these are values and indices, of which one is meant: "
+                         ".values." +
+                         name + " or .indices." + name;
+  return true;
+}
+
 /// nn::ModuleList<Block> layers;
 static bool explainBrackets(CxxProblem &problem,
                             std::vector<CxxProblem> &problems) {
   StringRef behind = problem.following;
-  if (!StringRef(problem.message.text).starts_with("expected member name") ||
-      !behind.consume_front("<"))
+  StringRef text = problem.message.text;
+  bool isName = text.starts_with("expected member name") ||
+                text.starts_with("expected unqualified-id");
+  if (!isName || !behind.consume_front("<"))
     return false;
   auto [type, rest] = behind.split('>');
   std::string name =
@@ -76,5 +92,5 @@ static bool explainBrackets(CxxProblem &problem,
 bool dl::frontend::explainModule(CxxProblem &problem,
                                  std::vector<CxxProblem> &problems) {
   return explainMember(problem) || explainAssignment(problem) ||
-         explainBrackets(problem, problems);
+         explainPair(problem) || explainBrackets(problem, problems);
 }

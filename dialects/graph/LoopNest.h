@@ -59,7 +59,8 @@ struct Scatter {
 struct Scan {
   enum Kind {
     Sum,    ///< before + x
-    Linear, ///< a * before + b, rounded twice; of none before it is zero
+    Linear, ///< a * before + b, rounded twice; of none before it is zero. Both
+            ///< go on in f64, of floats, and round what they store
     Argmax, ///< the place of the greatest so far, of equals the one seen last;
             ///< a NaN is greater than all numbers
   } kind;

@@ -33,6 +33,10 @@ SCANS = [
     ("x.narrow(2, 0, 1).cummax(2).values", "x[:, :, :1].cummax(2).values"),
     ("x.topk(1, 2, false).indices", "x.topk(1, 2, False).indices"), ("y.flatten().topk(11).values", "y.flatten().topk(11).values"),
     ("x.quantile(0.05, 2)", "x.quantile(0.05, 2)"), ("x.quantile(0.97, -1, true)", "x.quantile(0.97, -1, True)"),
+    ("x.narrow(1, 0, 1).logcumsumexp(1)", "x[:, :1].logcumsumexp(1)"), ("x.select(2, 0).logcumsumexp(0)", "x[:, :, 0].logcumsumexp(0)"),
+    ("(x * 0 + dl::tensor({-dl::inf, 0., 0., 0., 1., 1.})).detach().quantile(0.1, 2).exp()",
+     "(x * 0 + torch.tensor([-float('inf'), 0, 0, 0, 1, 1])).detach().quantile(0.1, 2).exp()"),
+    ("x.lerp(y, 0.75) + y.lerp(x, 0.25)", "x.lerp(y, 0.75) + y.lerp(x, 0.25)"),
     ("x.flatten().quantile(0.5)", "x.flatten().quantile(0.5)"), ("x.flatten().quantile(1.0)", "x.flatten().quantile(1.0)"),
     ("x.flatten().kthvalue(3).values", "x.flatten().kthvalue(3).values"),
     # One index for a row, as scatter wants it.

@@ -222,7 +222,7 @@ void SequentialStage::emitScan() {
               [&](ArrayRef<Value *> before) -> Values {
                 dims[over] = dims[at];
                 Values now = scanStep(before);
-                write(now.back());
+                write(stored(now.back()));
                 return now;
               });
   });
@@ -230,21 +230,40 @@ void SequentialStage::emitScan() {
 
 /// What is carried on, the result last.
 Values SequentialStage::scanBegin() const {
-  auto zero = [&](mlir::Value like) {
-    return llvm::Constant::getNullValue(llvm::FixedVectorType::get(
-        e.memoryType(like), hasLanes ? e.kernel.lanes() : 1));
+  auto zero = [&](llvm::Type *type) {
+    return llvm::Constant::getNullValue(
+        llvm::FixedVectorType::get(type, hasLanes ? e.kernel.lanes() : 1));
   };
+  llvm::Type *type = e.memoryType(result);
   if (nest.scan->kind != graph::Scan::Argmax)
-    return {zero(result)};
+    return {zero(type->isFloatingPointTy() ? b.getDoubleTy() : type)};
   mlir::Value x = stage.op->getOperand(0);
-  llvm::Constant *best = zero(x);
+  llvm::Constant *best = zero(e.memoryType(x));
   Type element = cast<RankedTensorType>(x.getType()).getElementType();
   double least = graph::identityOf(graph::Combine::Max, element);
   return {best->getType()->isFPOrFPVectorTy()
               ? llvm::ConstantFP::get(best->getType(), least)
               : llvm::ConstantInt::getSigned(best->getType(),
                                              static_cast<int64_t>(least)),
-          zero(result)};
+          zero(type)};
+}
+
+static llvm::Type *withElement(Value *vector, llvm::Type *element) {
+  auto *type = cast<llvm::FixedVectorType>(vector->getType());
+  return llvm::FixedVectorType::get(element, type->getNumElements());
+}
+
+/// Floats go on in f64, and are stored as what they are.
+Value *SequentialStage::widened(Value *content) const {
+  return content->getType()->isFPOrFPVectorTy()
+             ? b.CreateFPExt(content, withElement(content, b.getDoubleTy()))
+             : content;
+}
+Value *SequentialStage::stored(Value *content) const {
+  return content->getType()->isFPOrFPVectorTy()
+             ? b.CreateFPTrunc(content,
+                               withElement(content, e.memoryType(result)))
+             : content;
 }
 
 Values SequentialStage::scanStep(ArrayRef<Value *> before) {
@@ -255,9 +274,10 @@ Values SequentialStage::scanStep(ArrayRef<Value *> before) {
   };
   switch (nest.scan->kind) {
   case graph::Scan::Sum:
-    return {add(before[0], x)};
+    return {add(before[0], widened(x))};
   case graph::Scan::Linear: {
-    Value *more = read(1);
+    Value *more = widened(read(1));
+    x = widened(x);
     return {
         add(isFloat ? b.CreateFMul(x, before[0]) : b.CreateMul(x, before[0]),
             more)};

@@ -40,6 +40,8 @@ private:
   void loopAt(llvm::ArrayRef<unsigned> loops, Body body);
   void emitScan();
   Values scanBegin() const;
+  llvm::Value *widened(llvm::Value *content) const;
+  llvm::Value *stored(llvm::Value *content) const;
   Values scanStep(llvm::ArrayRef<llvm::Value *> before);
   void emitSort();
   llvm::Value *keepElement(llvm::ArrayRef<llvm::Value *> lists,

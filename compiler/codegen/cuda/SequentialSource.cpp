@@ -56,6 +56,9 @@ void SequentialSource::writeScatter() {
 
 void SequentialSource::writeScan() {
   std::string element = elementOf(stage.op->getOperand(0));
+  bool isFloat =
+      isa<FloatType>(cast<RankedTensorType>(stage.op->getOperand(0).getType())
+                         .getElementType());
   SmallVector<unsigned> along = parallelDims();
   llvm::erase(along, at);
   forEachPoint(along, 1, [&] {
@@ -63,7 +66,7 @@ void SequentialSource::writeScan() {
       out.line(element + " best = lowest<" + element +
                ">(); long long place = 0;");
     else
-      out.line(element + " sum = 0;");
+      out.line((isFloat ? "double" : element) + " sum = 0;");
     std::string k = out.fresh("k");
     int64_t extent = nest.extents[at];
     e.open("for (" + e.scope.type() + " " + k + " = 0; " + k + " < " +
@@ -82,11 +85,11 @@ std::string SequentialSource::writeScanStep(const std::string &element) {
   switch (nest.scan->kind) {
   case graph::Scan::Sum:
     out.line("sum += " + x + ";");
-    return "sum";
+    return "(" + element + ")sum";
   case graph::Scan::Linear: {
     std::string b = read(1);
     out.line("sum = " + x + " * sum + " + b + ";");
-    return "sum";
+    return "(" + element + ")sum";
   }
   case graph::Scan::Argmax:
     break;

@@ -77,6 +77,9 @@ inline Tensor Tensor::logical_xor(Tensor other) const {
 /// *this + weight * (end - *this).
 inline Tensor Tensor::lerp(Tensor end, const Operand &weight) const {
   detail::Called called("lerp");
+  // From the nearer end, as PyTorch has it: with infinite ones it matters.
+  if (weight.kind == DL_FLOAT_SCALAR && weight.number >= 0.5)
+    return end - (end - *this) * (1 - weight.number);
   return *this + (end - *this) * weight;
 }
 /// posinf and neginf are the greatest and the least number of the type, unless

@@ -77,7 +77,7 @@ inline Tensor Tensor::logcumsumexp(i64 dim) const {
   Shape from = sizes();
   int at = static_cast<int>(detail::wrap("logcumsumexp", dim, from.rank, from));
   Tensor x = is_floating_point() ? *this : to(kFloat);
-  if (from.rank == 0)
+  if (from.rank == 0 || from[at] == 1)
     return detail::copied(x);
   constexpr double kInf = __builtin_inf();
   Tensor best = x.detach().cummax(at).values;
