@@ -176,12 +176,69 @@ private:
       return g.make<graph::SliceOp>(all, slice.getOffsets(), sizes,
                                     slice.getStrides());
     }
+    case RowWay::Scanned:
+      return buildScanned(op, dim);
+    case RowWay::Convolved:
+      return buildConvolved(cast<graph::Conv2dOp>(op));
     case RowWay::LookedUp:
       return lookUp(result, dim, op->getLoc());
     case RowWay::Local:
       break;
     }
     return buildLocal(op, way.factor);
+  }
+
+  /// What a cache has at positions, zero at those before the first one.
+  Value earlier(graph::GraphBuilder &g, Value cache, Value positions,
+                unsigned dim) {
+    Value zero = g.constant(positions, 0);
+    Value inside = g.make<graph::MaximumOp>(positions, zero);
+    Value found = g.make<graph::GatherOp>(cache, inside, dim);
+    Value isBefore = g.make<graph::LtOp>(positions, zero);
+    Value none = g.constant(cache, 0);
+    return g.make<graph::SelectOp>(isBefore, none, found);
+  }
+
+  /// Of the result, which is kept, the position before.
+  Value buildScanned(Operation *op, unsigned dim) {
+    graph::GraphBuilder g(builder, op->getLoc());
+    Value result = op->getResult(0);
+    Value here = position(g, result, builder.getI64Type());
+    Value one = g.constant(here, 1);
+    Value place = g.make<graph::SubOp>(here, one);
+    Value before = earlier(g, caches.lookup(result), place, dim);
+    Value more = rows.lookup({op->getOperands().back(), dim});
+    if (isa<graph::LinearRecurrenceOp>(op)) {
+      Value factor = rows.lookup({op->getOperand(0), dim});
+      before = g.make<graph::MulOp>(factor, before);
+    }
+    return g.make<graph::AddOp>(before, more);
+  }
+
+  /// Of the operand, which is kept, the positions that the filter covers.
+  Value buildConvolved(graph::Conv2dOp op) {
+    graph::GraphBuilder g(builder, op.getLoc());
+    int64_t taps = graph::shapeOf(op.getWeight()).back(),
+            dilation = op.getDilation()[1];
+    Value source = decode::zerosInFront(op).getX();
+    Value here = position(g, source, builder.getI64Type());
+    unsigned dim = graph::shapeOf(source).size() - 1;
+    SmallVector<int64_t> along(dim, 1);
+    along.push_back(taps);
+    Value number = g.iota(along, dim, builder.getI64Type());
+    Value step = g.constant(here, static_cast<double>(dilation));
+    Value behind = g.make<graph::MulOp>(number, step);
+    Value reach = g.constant(here, static_cast<double>(dilation * (taps - 1)));
+    Value first = g.make<graph::SubOp>(here, reach);
+    Value places = g.make<graph::AddOp>(first, behind);
+    Value x = earlier(g, wholes.lookup(source), places, dim);
+    SmallVector<int64_t> shape(graph::shapeOf(op.getX()));
+    shape.back() = taps;
+    x = g.reshape(x, shape);
+    SmallVector<int64_t> dilations = {op.getDilation()[0], 1};
+    return g.make<graph::Conv2dOp>(x, wholes.lookup(op.getWeight()),
+                                   op.getStride(), op.getPadding(), dilations,
+                                   op.getGroups());
   }
 
   /// The op at one position along a factor.
@@ -193,7 +250,7 @@ private:
       operands.push_back(dim ? rows.lookup({operand, *dim})
                              : wholes.lookup(operand));
     }
-    graph::Shard shard(rule, {{factor, positions, 0}});
+    graph::Shard shard(rule, {{factor, rule.factors[factor].size, 0}});
     auto made = graph::localize(op, shard, builder, operands);
     if (failed(made))
       return failure();

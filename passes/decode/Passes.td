@@ -12,8 +12,9 @@ def DecodeByPosition : Pass<"decode-by-position", "::mlir::ModuleOp"> {
     scalar of the step. What does not depend on tokens is looked up at that position.
 
     An op is done at one position as it is on one of as many devices as there are positions, by its
-    sharding rule: ops are not named, but for those that count positions. Which values are
-    needed as a whole is found from the logits backwards. That nobody looks at later positions,
+    sharding rule: ops are not named, but for those that count positions, for scans (cumsum, linear_recurrence),
+    which go on from the position before, and for causal convolutions, which read as many positions as their
+    filter has. Which values are needed as a whole is found from the logits backwards. That nobody looks at later positions,
     which the cache does not have yet, is the model's to see to, as in any other step.
 
     ```mlir

@@ -62,14 +62,50 @@ static bool keepsPositions(graph::SliceOp slice, unsigned dim) {
   return slice.getOffsets()[dim] == 0 && slice.getStrides()[dim] == 1;
 }
 
+/// From the first position on, each made of the one before it.
+static bool scansPositions(Operation *op, unsigned dim) {
+  if (auto sum = dyn_cast<graph::CumsumOp>(op))
+    return sum.getDim() == dim && !sum.getReverse();
+  if (auto linear = dyn_cast<graph::LinearRecurrenceOp>(op))
+    return linear.getDim() == dim && !linear.getReverse();
+  return false;
+}
+
+graph::PadOp zerosInFront(Operation *op) {
+  auto conv = dyn_cast<graph::Conv2dOp>(op);
+  if (!conv)
+    return nullptr;
+  Value x = conv.getX(); // of groups, or of three dims and four
+  for (auto view = x.getDefiningOp<graph::ReshapeOp>();
+       view && graph::shapeOf(view.getX()).back() == graph::shapeOf(x).back();
+       view = x.getDefiningOp<graph::ReshapeOp>())
+    x = view.getX();
+  auto pad = x.getDefiningOp<graph::PadOp>();
+  if (!pad || conv.getStride()[1] != 1 || conv.getPadding()[1] != 0 ||
+      !pad.getValue().isZero())
+    return nullptr;
+  int64_t taps = graph::shapeOf(conv.getWeight()).back();
+  bool fits = pad.getLow().back() == conv.getDilation()[1] * (taps - 1) &&
+              pad.getInterior().back() == 0;
+  for (size_t i = 0; i + 1 < pad.getLow().size(); ++i)
+    fits &= pad.getLow()[i] == 0 && pad.getHigh()[i] == 0 &&
+            pad.getInterior()[i] == 0;
+  return fits ? pad : nullptr;
+}
+
 /// Scores of attention have positions of queries and of keys; what is made of
 /// them and the values has those of queries again.
 SmallVector<unsigned, 1> PositionDemand::placesOfResult(Operation *op) {
   SmallVector<unsigned, 1> found;
   if (auto slice = dyn_cast<graph::SliceOp>(op))
     for (unsigned dim : placesOf(slice.getX()))
-      if (keepsPositions(slice, dim) && slice.getSizes()[dim] == positions)
+      if (keepsPositions(slice, dim) && slice.getSizes()[dim] >= positions)
         found.push_back(dim);
+  for (unsigned dim : placesOf(op->getOperand(0)))
+    if (scansPositions(op, dim))
+      found.push_back(dim);
+  if (isConvolved(op))
+    found.push_back(graph::shapeOf(op->getResult(0)).size() - 1);
   const graph::ShardingRule &how = rule(op);
   llvm::SmallDenseSet<unsigned> factors;
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
@@ -77,10 +113,17 @@ SmallVector<unsigned, 1> PositionDemand::placesOfResult(Operation *op) {
       factors.insert(how.operands[i][dim].begin(), how.operands[i][dim].end());
   for (auto [d, own] : llvm::enumerate(how.results[0]))
     if (own.size() == 1 && factors.contains(own.front()) &&
-        how.factors[own.front()].size == positions &&
+        how.factors[own.front()].size >= positions &&
         !llvm::is_contained(found, d))
       found.push_back(d);
   return found;
+}
+
+/// Positions are those of the convolution's sequences.
+bool PositionDemand::isConvolved(Operation *op) const {
+  graph::PadOp pad = zerosInFront(op);
+  return pad && !dependent.contains(op->getOperand(1)) &&
+         llvm::is_contained(placesOf(pad.getX()), pad.getLow().size() - 1);
 }
 
 /// Operands have as many positions where they have the factor: of the reshape
@@ -98,8 +141,8 @@ static bool isAlone(const graph::ShardingRule &rule, unsigned factor) {
 bool PositionDemand::mayBeSplit(Operation *op, unsigned factor) {
   const graph::ShardingRule &how = rule(op);
   const graph::Factor &facts = how.factors[factor];
-  return facts.size == positions && !facts.isPlaced &&
-         graph::whyNotSplit(how, {{factor, positions, 0}}) ==
+  return facts.size >= positions && !facts.isPlaced &&
+         graph::whyNotSplit(how, {{factor, facts.size, 0}}) ==
              graph::BlockReason::None;
 }
 
@@ -118,6 +161,11 @@ std::optional<RowWay> PositionDemand::wayOf(Operation *op, unsigned dim) {
   if (auto slice = dyn_cast<graph::SliceOp>(op);
       slice && keepsPositions(slice, dim))
     return RowWay{RowWay::Sliced};
+  if (dependent.contains(op->getResult(0)) && scansPositions(op, dim) &&
+      llvm::is_contained(placesOf(op->getOperand(0)), dim))
+    return RowWay{RowWay::Scanned};
+  if (isConvolved(op) && dim + 1 == graph::shapeOf(op->getResult(0)).size())
+    return RowWay{RowWay::Convolved};
   const graph::ShardingRule &how = rule(op);
   const graph::DimFactors &factors = how.results[0][dim];
   if (factors.size() == 1 && mayBeSplit(op, factors.front()) &&
@@ -222,6 +270,15 @@ bool PositionDemand::demandRow(Operation *op, unsigned dim) {
     break;
   case RowWay::Sliced:
     addRow(op->getOperand(0), dim);
+    break;
+  case RowWay::Scanned:
+    addWhole(op->getResult(0));
+    for (Value operand : op->getOperands())
+      addRow(operand, dim);
+    break;
+  case RowWay::Convolved:
+    addWhole(zerosInFront(op).getX());
+    addWhole(op->getOperand(1));
     break;
   case RowWay::LookedUp:
     addWhole(op->getResult(0));

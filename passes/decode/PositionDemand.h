@@ -17,10 +17,16 @@ struct RowWay {
     Local,   ///< by its sharding rule, on one position along a factor
     Counted, ///< an iota along the dim
     Sliced,  ///< a slice from the first position on: of the operand's position
-    LookedUp ///< in the whole, which no token has a part in
+    Scanned, ///< of the result one position earlier, and the operands' position
+    Convolved, ///< of so many positions as the filter has, this one the last
+    LookedUp   ///< in the whole, which no token has a part in
   } kind;
   unsigned factor = 0;
 };
+
+/// Of a causal convolution of sequences the zeros in front of them: position t
+/// of its result, of the first ones, is made of those up to t. Else nothing.
+graph::PadOp zerosInFront(mlir::Operation *op);
 
 class PositionDemand {
 public:
@@ -50,7 +56,8 @@ public:
     return dependent.contains(value);
   }
   /// Of a value that depends on tokens: the dim of its positions, if there is
-  /// one.
+  /// one. It may have more elements behind them: those that a convolution makes
+  /// of its padding.
   std::optional<unsigned> place(mlir::Value value) const {
     llvm::ArrayRef<unsigned> dims = placesOf(value);
     return dims.size() == 1 ? std::optional(dims.front()) : std::nullopt;
@@ -78,6 +85,7 @@ private:
     return found == places.end() ? llvm::ArrayRef<unsigned>() : found->second;
   }
   llvm::SmallVector<unsigned, 1> placesOfResult(mlir::Operation *op);
+  bool isConvolved(mlir::Operation *op) const;
   bool startFromResults();
   bool demandOperands(mlir::Operation *op);
   bool demandRow(mlir::Operation *op, unsigned dim);

@@ -21,7 +21,7 @@ struct Net : nn::Module {
   nn::Linear qkv{32, 96}, kv{32, 16}, proj{32, 32}, up{32, 64}, down{64, 32}, head{32, %(vocabulary)d};
   nn::LSTM lstm{32, 32, {.batch_first = true}};
   nn::MultiheadAttention mha{32, 4, {.batch_first = true}};
-  nn::Conv1d conv{32, 32, 3};
+  nn::Conv1d conv{32, 32, 3}, groups{32, 32, 3, {.groups = 4}}, strided{32, 32, 3, {.stride = 2}}, causal{32, 32, 3, {.padding = 2}}, spread{32, 32, 3, {.padding = 4, .dilation = 2, .groups = 32}};
   dl::Buffer tril{dl::tril(dl::ones({40, 40}))};
   nn::Parameter learned{dl::zeros({1, 40, 32})}, pairs{dl::zeros({%(length)d * %(length)d, 4})};
   nn::Embedding distance{47, 4}, differences{63, 32};
@@ -100,17 +100,30 @@ MIXES = {
               "return (q.matmul(k.transpose(-2, -1)) / 6.0 + bias).masked_fill(unseen, -dl::inf).softmax(-1).matmul(v);",
     "linear": "auto seen = unseen.logical_not().to(x.dtype());"  # attention without a softmax, a sum over all earlier ones
               "return (q.matmul(k.transpose(-2, -1)) * seen).matmul(v) / 50.0;",
+    # States that go from position to position, and what a filter covers.
+    "recurrence": "return dl::linear_recurrence(q.sigmoid(), k, 1) * v;",
+    "cumsum": "return x.cumsum(1) / 10.0;",
+    "cumprod": "return (1 - q.sigmoid() / 20).cumprod(1) * v;",
+    "state_space": "auto a = (-k.exp().unsqueeze(-1) * dl::tensor({0.1, 0.7})).exp();"
+                   "return (dl::linear_recurrence(a, q.unsqueeze(-1) * v.narrow(2, 0, 2).unsqueeze(2), 1) * dl::tensor({1.0, -2.0})).sum(-1);",
+    "convolution": "return causal(x.transpose(1, 2)).narrow(2, 0, length).transpose(1, 2) + dl::linear_recurrence(0.5, x, 1);",
+    "groups": "return groups(F::pad(x.transpose(1, 2), {2, 0})).transpose(1, 2);",
+    "padded": "return conv(F::pad(x.transpose(1, 2), {2, 0})).transpose(1, 2);",
+    "apart": "return spread(x.transpose(1, 2)).narrow(2, 0, length).transpose(1, 2);",
 }
 # What several positions of are needed for one.
 BY_WINDOWS = {
     "lstm": ("return lstm(x).output;", "made of several ones"),
-    "cumsum": ("return x.cumsum(1) / 10.0;", "'cumsum' is made of several ones"),
-    "convolution": ("return conv(F::pad(x.transpose(1, 2), {2, 0})).transpose(1, 2);", "made of several ones"),
+    "cummax": ("return x.cummax(1).values;", "made of several ones"),
+    "best": ("return x.cummax(1).values * q;", "made of several ones"),
     "shifted": ("return F::pad(x, {0, 0, 1, -1});", "made of several ones"),
 }
 NOT_CAUSAL = {
     "all": "return F::scaled_dot_product_attention(heads(q), heads(k), heads(v))" + MERGED + ";",
     "reversed": "return x.flip({1});",
+    "strided": "return F::pad(strided(F::pad(x.transpose(1, 2), {2, 0})), {0, 12}).transpose(1, 2);",
+    "centred": "return F::pad(conv(x.transpose(1, 2)), {1, 1}).transpose(1, 2);",
+    "from_the_end": "return dl::linear_recurrence(0.5, x, 1, true);",
     # The first row sees itself alone, and later ones the next.
     "ahead": "auto i = dl::arange(length); auto sees = i.unsqueeze(1).ge(i).logical_or(i.unsqueeze(1).eq(2).logical_and(i.eq(3)));"
              "return F::scaled_dot_product_attention(heads(q), heads(k), heads(v), {.attn_mask = sees})" + MERGED + ";",
@@ -404,7 +417,7 @@ class Generate(support.ToolTest):
     def test_models_that_cannot(self):
         for name, mix in NOT_CAUSAL.items():
             with self.subTest(name):
-                self.compiled(mix, said="whole window" if name == "reversed" else "")
+                self.compiled(mix, said="whole window" if name in ("reversed", "strided", "centred", "from_the_end") else "")
                 self.fails(USAGE, "depends on later ones", "--tokens", "1,2")
         model = MODEL.replace("return net(b.data); });\n  p.predict", "return net(b.data).softmax(-1); });\n  p.predict")
         self.write("m.dl", model % {"vocabulary": VOCABULARY, "length": LENGTH, "file": "txt", "places": "0", "mix": CAUSAL, "lr": 1})

@@ -57,11 +57,17 @@ graph.step @text(%t: tensor<1x9xui8> input 0, %s: tensor<8xi64> scalars, %table:
 
 // -----
 
-// A sum over earlier positions is none of one position, and no cache has it.
-// SAID: warning: p.generate: one position of 'cumsum' is made of several ones; each token will take a whole window
-// CHECK-LABEL: graph.dataset "tokens"
-// CHECK: graph.step @running(%{{.*}}: tensor<1x9xui8> input 0
-// CHECK-SAME: attributes {graph.predicts, graph.window = 8 : i64}
+// A sum over earlier positions goes on from the one before, which is kept; in front of the first one it is zero.
+// CHECK-LABEL: graph.step @running(%{{.*}}: tensor<1x1xui8> input 0
+// CHECK-SAME: %[[KEPT:[^:]*]]: tensor<1x8xf32> state @generate.running.cache.0
+// CHECK: %[[BEFORE:.*]] = graph.sub %{{.*}}, %{{.*}} : (tensor<1x1xi64>, tensor<i64>) -> tensor<1x1xi64>
+// CHECK: %[[INSIDE:.*]] = graph.maximum %[[BEFORE]]
+// CHECK: %[[FOUND:.*]] = graph.gather %[[KEPT]], %[[INSIDE]] {dim = 1 : i64} {{.*}} -> tensor<1x1xf32>
+// CHECK: %[[FIRST:.*]] = graph.lt %[[BEFORE]]
+// CHECK: %[[SUM:.*]] = graph.select %[[FIRST]], %{{.*}}, %[[FOUND]]
+// CHECK: %[[NOW:.*]] = graph.add %[[SUM]], %{{.*}} -> tensor<1x1xf32>
+// CHECK: %[[ALL:.*]] = graph.update_slice %{{.*}}, %[[NOW]], %[[KEPT]] {dim = 1 : i64}
+// CHECK: graph.return %{{.*}}, %[[ALL]]
 graph.program "m.dl" dtype f32 accumulate 1
 graph.dataset "tokens" root "" paths ["t.txt"] train items 9 batch 1 components [tensor<9xui8>] stride 8
 graph.step @running(%t: tensor<1x9xui8> input 0, %s: tensor<8xi64> scalars) -> (tensor<1x8x1xf32> metric "running")
@@ -71,6 +77,48 @@ graph.step @running(%t: tensor<1x9xui8> input 0, %s: tensor<8xi64> scalars) -> (
   %c = graph.cumsum %x {dim = 1 : i64} : (tensor<1x8xf32>) -> tensor<1x8xf32>
   %y = graph.reshape %c {shape = array<i64: 1, 8, 1>} : (tensor<1x8xf32>) -> tensor<1x8x1xf32>
   graph.return %y : tensor<1x8x1xf32>
+}
+
+// -----
+
+// From the end on there is nothing yet.
+// SAID: warning: p.generate: one position of 'cumsum' is made of several ones; each token will take a whole window
+// CHECK-LABEL: graph.dataset "tokens"
+// CHECK: graph.step @backwards(%{{.*}}: tensor<1x9xui8> input 0
+// CHECK-SAME: attributes {graph.predicts, graph.window = 8 : i64}
+graph.program "m.dl" dtype f32 accumulate 1
+graph.dataset "tokens" root "" paths ["t.txt"] train items 9 batch 1 components [tensor<9xui8>] stride 8
+graph.step @backwards(%t: tensor<1x9xui8> input 0, %s: tensor<8xi64> scalars) -> (tensor<1x8x1xf32> metric "backwards")
+    of "backwards" batch 1 dataset 0 attributes {graph.predicts, graph.window = 8 : i64} {
+  %window = graph.slice %t {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 8>, strides = array<i64: 1, 1>} : (tensor<1x9xui8>) -> tensor<1x8xui8>
+  %x = graph.cast %window {to = f32} : (tensor<1x8xui8>) -> tensor<1x8xf32>
+  %c = graph.cumsum %x {dim = 1 : i64, reverse = true} : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %y = graph.reshape %c {shape = array<i64: 1, 8, 1>} : (tensor<1x8xf32>) -> tensor<1x8x1xf32>
+  graph.return %y : tensor<1x8x1xf32>
+}
+
+// -----
+
+// A causal filter reads as many of the kept positions as it has taps; its padding makes positions behind the window, too.
+// CHECK-LABEL: graph.step @filtered(%{{.*}}: tensor<1x1xui8> input 0
+// CHECK-SAME: tensor<1x1x1x8xf32> state @generate.filtered.cache.0
+// CHECK: %[[TAPS:.*]] = graph.iota {dim = 3 : i64, type = tensor<1x1x1x3xi64>}
+// CHECK: %[[READ:.*]] = graph.select %{{.*}}, %{{.*}}, %{{.*}} -> tensor<1x1x1x3xf32>
+// CHECK: graph.conv2d {{.*}}%{{.*}} {{.*}}(tensor<1x1x1x3xf32>, tensor<2x1x1x3xf32>) -> tensor<1x2x1x1xf32>
+graph.program "m.dl" dtype f32 accumulate 1
+graph.dataset "tokens" root "" paths ["t.txt"] train items 9 batch 1 components [tensor<9xui8>] stride 8
+graph.step @filtered(%t: tensor<1x9xui8> input 0, %s: tensor<8xi64> scalars) -> (tensor<1x8x2xf32> metric "filtered")
+    of "filtered" batch 1 dataset 0 attributes {graph.predicts, graph.window = 8 : i64} {
+  %window = graph.slice %t {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 8>, strides = array<i64: 1, 1>} : (tensor<1x9xui8>) -> tensor<1x8xui8>
+  %x = graph.cast %window {to = f32} : (tensor<1x8xui8>) -> tensor<1x8xf32>
+  %i = graph.reshape %x {shape = array<i64: 1, 1, 1, 8>} : (tensor<1x8xf32>) -> tensor<1x1x1x8xf32>
+  %p = graph.pad %i {low = array<i64: 0, 0, 0, 2>, high = array<i64: 0, 0, 0, 2>, interior = array<i64: 0, 0, 0, 0>, value = 0.0 : f64} : (tensor<1x1x1x8xf32>) -> tensor<1x1x1x12xf32>
+  %w = graph.full {type = tensor<2x1x1x3xf32>, value = 0.5 : f64} : () -> tensor<2x1x1x3xf32>
+  %c = graph.conv2d %p, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<1x1x1x12xf32>, tensor<2x1x1x3xf32>) -> tensor<1x2x1x10xf32>
+  %all = graph.reshape %c {shape = array<i64: 1, 2, 10>} : (tensor<1x2x1x10xf32>) -> tensor<1x2x10xf32>
+  %first = graph.slice %all {offsets = array<i64: 0, 0, 0>, sizes = array<i64: 1, 2, 8>, strides = array<i64: 1, 1, 1>} : (tensor<1x2x10xf32>) -> tensor<1x2x8xf32>
+  %y = graph.transpose %first {permutation = array<i64: 0, 2, 1>} : (tensor<1x2x8xf32>) -> tensor<1x8x2xf32>
+  graph.return %y : tensor<1x8x2xf32>
 }
 
 // -----
