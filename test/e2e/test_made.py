@@ -171,6 +171,18 @@ void dl_main(dl::Program &p) {
         self.assertEqual(found["mixup"].shape, ())
         self.assertTrue(0 <= found["mixup"] <= 1)
 
+    def test_long_scans_are_rounded_once_an_element(self):
+        """In f32 they go on in f64: each result is the f64 one, rounded."""
+        found = self.values("", """
+    auto x = dl::rand({50000}), y = 1 + (x - 0.5) * 1e-3;
+    return {{"x", x}, {"y", y}, {"sum", x.cumsum(0)}, {"product", y.cumprod(0)}, {"recurrence", dl::linear_recurrence(0.999, x, 0, true)}};""")
+        x, y = found["x"].astype(np.float64), found["y"].astype(np.float64)
+        back, h = np.zeros(50000), 0.0
+        for t in range(49999, -1, -1):
+            h = back[t] = np.float64(np.float32(0.999)) * h + x[t]
+        for name, want in (("sum", np.cumsum(x)), ("product", np.cumprod(y)), ("recurrence", back)):
+            np.testing.assert_allclose(found[name], want, rtol=6e-8, atol=0)
+
     def test_division_by_zero(self):
         text = "return {{\"a\", 7 %% (b.data.to(dl::kInt64) - %d)}};"
         found = self.values("", text % 40)
