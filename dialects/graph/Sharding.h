@@ -44,7 +44,8 @@ enum class BlockReason {
   Shifted,    ///< read from an offset, by a stride or backwards: blocks do not
               ///< meet
   Skipped,    ///< elements within what one step of an outer factor reads
-  IndexMerge, ///< the position of a maximum needs the values beside it
+  IndexMerge, ///< the position of a maximum, or what goes along the dim step by
+              ///< step, needs the values beside it
   IndexInPayload, ///< elements depend on their own index, without an offset
   Normalised,     ///< the op divides by a sum over it; its decomposition may be
                   ///< split
