@@ -15,37 +15,40 @@ static void forEachRow(ArrayRef<int64_t> shape, int64_t dim, Visit visit) {
   });
 }
 
-HostTensors CumsumOp::evaluate(ArrayRef<HostTensor> x) {
-  HostTensor result = x[0];
-  int64_t dim = getDim(), size = x[0].shape()[dim];
-  int64_t step = product(x[0].shape().drop_front(dim + 1));
-  forEachRow(x[0].shape(), dim, [&](int64_t first) {
+/// Calls visit(at, before) for all elements but each row's first one, in order.
+template <typename Visit>
+static void forEachStep(ArrayRef<int64_t> shape, int64_t dim, bool reverse,
+                        Visit visit) {
+  int64_t size = shape[dim], step = product(shape.drop_front(dim + 1));
+  forEachRow(shape, dim, [&](int64_t first) {
     for (int64_t k = 1; k < size; ++k) {
-      int64_t at = first + (getReverse() ? size - 1 - k : k) * step;
-      int64_t before = getReverse() ? at + step : at - step;
-      if (x[0].isFloat())
-        result.floats[at] += result.floats[before];
-      else
-        result.ints[at] += result.ints[before];
+      int64_t at = first + (reverse ? size - 1 - k : k) * step;
+      visit(at, reverse ? at + step : at - step);
     }
   });
+}
+
+HostTensors CumsumOp::evaluate(ArrayRef<HostTensor> x) {
+  HostTensor result = x[0];
+  forEachStep(x[0].shape(), getDim(), getReverse(),
+              [&](int64_t at, int64_t before) {
+                if (x[0].isFloat())
+                  result.floats[at] += result.floats[before];
+                else
+                  result.ints[at] += result.ints[before];
+              });
   return {result};
 }
 
 HostTensors LinearRecurrenceOp::evaluate(ArrayRef<HostTensor> x) {
   HostTensor result = x[1];
-  int64_t dim = getDim(), size = x[0].shape()[dim];
-  int64_t step = product(x[0].shape().drop_front(dim + 1));
-  forEachRow(x[0].shape(), dim, [&](int64_t first) {
-    for (int64_t k = 1; k < size; ++k) {
-      int64_t at = first + (getReverse() ? size - 1 - k : k) * step;
-      int64_t before = getReverse() ? at + step : at - step;
-      if (x[0].isFloat())
-        result.floats[at] += x[0].floats[at] * result.floats[before];
-      else
-        result.ints[at] += x[0].ints[at] * result.ints[before];
-    }
-  });
+  forEachStep(x[0].shape(), getDim(), getReverse(),
+              [&](int64_t at, int64_t before) {
+                if (x[0].isFloat())
+                  result.floats[at] += x[0].floats[at] * result.floats[before];
+                else
+                  result.ints[at] += x[0].ints[at] * result.ints[before];
+              });
   return {result};
 }
 
