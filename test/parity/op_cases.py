@@ -319,6 +319,8 @@ SDPA = "torch.softmax(((x @ y.transpose(1, 2)) * {}){}, -1) @ (x + y)"
 ROWS = ("x.repeat({{1, {0}, 1}}) * (dl::arange(4 * {0}).to(dl::kFloat) * 0.37).cos().view({{4 * {0}, 1}})",
         "(x.repeat(1, {0}, 1) * (torch.arange(4 * {0}) * 0.37).cos().view(-1, 1))")
 NORMS = [
+    ("F::batch_norm(x, {}, {}, y.mean({0, 2}), y.amax({0, 2}), true)", "F.batch_norm(x, None, None, y.mean((0, 2)), y.amax((0, 2)), True)"),
+    ("F::batch_norm(x, nullptr, nullptr, {}, {}, true, 0.1, 1e-2)", "F.batch_norm(x, None, None, None, None, True, 0.1, 1e-2)"),
     ("F::layer_norm(x, {6}, {})", "F.layer_norm(x, (6,))"), ("F::group_norm(x, 2, {})", "F.group_norm(x, 2)"), ("F::hardshrink(x, {.lambd = 0.2})", "F.hardshrink(x, 0.2)"),
     ("F::layer_norm(x, {6}, {.eps = 0.5})", "F.layer_norm(x, (6,), eps=0.5)"), ("F::group_norm(x, 2, {.weight = $W, .eps = 0.1})", "F.group_norm(x, 2, $W, eps=0.1)"),
     ("F::layer_norm(x, {6})", "F.layer_norm(x, (6,))"), ("F::layer_norm(x, 6)", "F.layer_norm(x, (6,))"),

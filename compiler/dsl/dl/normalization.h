@@ -167,6 +167,16 @@ inline Tensor batch_norm(Tensor x, Buffer &running_mean, Buffer &running_var,
                         weight, bias);
 }
 
+/// By the statistics of the batch alone: batch_norm(x, {}, {}, weight, bias,
+/// true).
+inline Tensor batch_norm(Tensor x, decltype(nullptr), decltype(nullptr),
+                         Tensor weight = {}, Tensor bias = {},
+                         bool training = false, const Operand &momentum = 0.1,
+                         double eps = 1e-5) {
+  Buffer mean, var;
+  return batch_norm(x, mean, var, weight, bias, training, momentum, eps);
+}
+
 struct NormalizeOptions {
   double p = 2;
   i64 dim = 1;
