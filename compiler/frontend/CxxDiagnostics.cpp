@@ -39,7 +39,13 @@ void CxxDiagnostics::readSource(const Diagnostic &info,
     const char *begin = sources.getCharacterData(at);
     problem.token.assign(begin, length);
     auto [file, offset] = sources.getDecomposedLoc(at);
-    problem.following = sources.getBufferData(file).substr(offset, 2000).str();
+    llvm::StringRef text = sources.getBufferData(file);
+    problem.following = text.substr(offset, 2000).str();
+    llvm::StringRef before = text.take_front(offset);
+    size_t end = before.find_last_not_of(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    problem.preceding =
+        before.drop_front(end == llvm::StringRef::npos ? 0 : end + 1).str();
   }
 }
 

@@ -20,6 +20,7 @@ struct CxxProblem {
   std::vector<CxxNote> notes;
   std::string token;       // the identifier at the place
   std::string following;   // the source text from there on
+  std::string preceding;   // the identifier that ends there, as in List<Block>
   std::string optionsType; // a ...Options struct it speaks of
   std::vector<std::string> optionsFields;
   bool notInThisVersion = false;

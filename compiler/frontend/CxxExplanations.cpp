@@ -165,6 +165,19 @@ static bool explainMissingName(CxxProblem &problem) {
   return true;
 }
 
+/// x.max(1).sum(), x.sort(1).mean().
+static bool explainPair(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  if (!text.consume_front("no member named '") ||
+      !text.ends_with("' in 'dl::ValuesAndIndices'"))
+    return false;
+  std::string name = text.split('\'').first.str();
+  replace(problem, "these are values and indices, of which one is meant: "
+                   ".values." +
+                       name + " or .indices." + name);
+  return true;
+}
+
 /// x.float(): a keyword here.
 static bool explainKeyword(CxxProblem &problem) {
   const char *type = llvm::StringSwitch<const char *>(problem.token)
@@ -533,12 +546,13 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
     });
     explainDeleted(problem) || explainCopy(problem, problems) ||
         explainPlace(problem) || explainModule(problem, problems) ||
-        explainPython(problem) || explainHeader(problem, problems) ||
-        explainMissingName(problem) || explainKeyword(problem) ||
-        explainOptions(problem) || explainCall(problem) ||
-        explainOutput(problem) || explainScalar(problem) ||
-        explainConversion(problem) || explainStringCompare(problem) ||
-        explainAssertion(problem) || explainReturn(problem, problems) ||
-        explainTensors(problem, problems) || explainCandidates(problem);
+        explainPair(problem) || explainPython(problem) ||
+        explainHeader(problem, problems) || explainMissingName(problem) ||
+        explainKeyword(problem) || explainOptions(problem) ||
+        explainCall(problem) || explainOutput(problem) ||
+        explainScalar(problem) || explainConversion(problem) ||
+        explainStringCompare(problem) || explainAssertion(problem) ||
+        explainReturn(problem, problems) || explainTensors(problem, problems) ||
+        explainCandidates(problem);
   }
 }

@@ -50,39 +50,23 @@ static bool explainAssignment(CxxProblem &problem) {
   return false;
 }
 
-/// x.max(1).sum(), x.sort(1).mean().
-static bool explainPair(CxxProblem &problem) {
-  StringRef text = problem.message.text;
-  if (!text.consume_front("no member named '") ||
-      !text.ends_with("' in 'dl::ValuesAndIndices'"))
-    return false;
-  std::string name = quoted(text);
-  problem.notes.clear();
-  problem.message.text = "these are values and indices, of which one is meant: "
-                         ".values." +
-                         name + " or .indices." + name;
-  return true;
-}
-
 /// nn::ModuleList<Block> layers;
 static bool explainBrackets(CxxProblem &problem,
                             std::vector<CxxProblem> &problems) {
-  StringRef behind = problem.following;
-  StringRef text = problem.message.text;
-  bool isName = text.starts_with("expected member name") ||
-                text.starts_with("expected unqualified-id");
-  if (!isName || !behind.consume_front("<"))
+  StringRef behind = problem.following, list = problem.preceding;
+  bool isList =
+      list == "ModuleList" || list == "ModuleDict" || list == "Sequential";
+  if (!isList || !behind.consume_front("<"))
     return false;
   auto [type, rest] = behind.split('>');
   std::string name =
       rest.ltrim()
           .take_while([](char c) { return llvm::isAlnum(c) || c == '_'; })
           .str();
-  problem.message.text =
-      "this type takes none in angle brackets: an nn::ModuleList, "
-      "nn::ModuleDict "
-      "or nn::Sequential holds modules of any type, a std::vector<" +
-      type.str() + "> those of one";
+  problem.message.text = "an nn::" + list.str() +
+                         " holds modules of any type, and takes none in angle "
+                         "brackets; a std::vector<" +
+                         type.str() + "> holds those of one";
   for (CxxProblem &other : problems)
     other.isConsequence |=
         other.message.text == "use of undeclared identifier '" + name + "'";
@@ -92,5 +76,5 @@ static bool explainBrackets(CxxProblem &problem,
 bool dl::frontend::explainModule(CxxProblem &problem,
                                  std::vector<CxxProblem> &problems) {
   return explainMember(problem) || explainAssignment(problem) ||
-         explainPair(problem) || explainBrackets(problem, problems);
+         explainBrackets(problem, problems);
 }

@@ -156,3 +156,35 @@ def smaller(name):
     """Options of dlcc for an example that would train for minutes."""
     sizes = {"gpt2": {"n_layer": 2, "n_embd": 64, "n_head": 2, "length": 32, "vocab_size": 256}}
     return [word for key, value in sizes.get(name, {}).items() for word in ("-D", f"{key}={value}")]
+
+
+class PictureTest(ToolTest):
+    """What transforms make of the pictures x of x.npy, in f64."""
+
+    MODEL = HEAD + """
+namespace T = dl::transforms;
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 5});
+  dl::Parameter w = dl::zeros({1});
+  p.predict("out", data, [&](dl::Batch b) -> dl::Metrics { auto x = b.data; return {
+RETURNS,
+    {"w", x.sum({1, 2, 3}) + w}
+  }; });
+}
+"""
+
+    def computed(self, *returned, seed=0):
+        self.write("t.dl", self.MODEL.replace("RETURNS", ",\n".join(f'    {{"o{i}", {one}}}' for i, one in enumerate(returned))))
+        self.dlcc("t.dl", "-o", "t.plan", "--dtype=f64")
+        safetensors.save(self.path("w.safetensors"), {"w": np.zeros(1)})
+        self.dlrun("predict", "t.plan", "-q", "--init", "w.safetensors", "--out", "o.safetensors", "--seed", seed)
+        found = safetensors.load(self.path("o.safetensors"))
+        return [found[f"o{i}"] for i in range(len(returned))]
+
+    def assert_wrong(self, expression, says):
+        """dlcc refuses it, at its line."""
+        self.write("t.dl", self.MODEL.replace("RETURNS", f'{{"o", {expression}}}'))
+        result = dltools.call([dltools.DLCC, "--check", "t.dl"], cwd=self.folder)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn(says, result.stderr)
+        self.assertIn("t.dl:9:", result.stderr)

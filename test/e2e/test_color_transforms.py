@@ -4,21 +4,8 @@ import colorsys
 
 import numpy as np
 
-import dltools
-from numpy_twin import safetensors
 from . import support
 
-MODEL = support.HEAD + """
-namespace T = dl::transforms;
-void dl_main(dl::Program &p) {
-  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 5});
-  dl::Parameter w = dl::zeros({1});
-  p.predict("out", data, [&](dl::Batch b) -> dl::Metrics { return {
-RETURNS,
-    {"w", b.data.sum({1, 2, 3}) + w}
-  }; });
-}
-"""
 COUNT, HEIGHT, WIDTH = 40, 16, 24
 
 
@@ -38,7 +25,7 @@ def turned(x, by):
     return out
 
 
-class Transforms(support.ToolTest):
+class Transforms(support.PictureTest):
     def setUp(self):
         super().setUp()
         rng = np.random.default_rng(3)
@@ -46,14 +33,6 @@ class Transforms(support.ToolTest):
         self.x[0, :, 0] = 0.5  # gray
         self.x[1, 0, 0] = self.x[1, 1, 0]  # two colours alike
         np.save(self.path("x.npy"), self.x)
-
-    def computed(self, *returned, seed=0):
-        self.write("t.dl", MODEL.replace("RETURNS", ",\n".join(f'    {{"o{i}", {one}}}' for i, one in enumerate(returned))))
-        self.dlcc("t.dl", "-o", "t.plan", "--dtype=f64")
-        safetensors.save(self.path("w.safetensors"), {"w": np.zeros(1)})
-        self.dlrun("predict", "t.plan", "-q", "--init", "w.safetensors", "--out", "o.safetensors", "--seed", seed)
-        found = safetensors.load(self.path("o.safetensors"))
-        return [found[f"o{i}"] for i in range(len(returned))]
 
     def test_known_factors(self):
         jitter = "T::ColorJitter({%s})(b.data)"
@@ -105,8 +84,4 @@ class Transforms(support.ToolTest):
                             ("T::RandomErasing(1, {.scale = {0, 1}})", "scale from 0 to 1"), ("T::RandomGrayscale(-1)", "p = -1 is no probability"),
                             ("T::Grayscale(2)", "Grayscale: 2 channels"), ("T::Normalize({0.5, 0.5}, {1.0, 1.0})", "2 means for the 3 channels"),
                             ("T::Normalize({0.5}, {0.0})", "the standard deviation of channel 0 is 0"), ("T::Normalize({0.5}, {0.0 / 0})", "the standard deviation of channel 0 is"), ("T::Resize(20)", "pictures have sizes of their own")):
-            self.write("t.dl", MODEL.replace("RETURNS", f'{{"o", {wrong}(b.data)}}'))
-            result = dltools.call([dltools.DLCC, "--check", "t.dl"], cwd=self.folder)
-            self.assertEqual(result.returncode, 1, result.stderr)
-            self.assertIn(says, result.stderr)
-            self.assertIn("t.dl:9:", result.stderr)
+            self.assert_wrong(f"{wrong}(b.data)", says)

@@ -4,21 +4,8 @@ import itertools
 
 import numpy as np
 
-import dltools
-from numpy_twin import safetensors
 from . import support
 
-MODEL = support.HEAD + """
-namespace T = dl::transforms;
-void dl_main(dl::Program &p) {
-  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 8});
-  dl::Parameter w = dl::zeros({1});
-  p.predict("out", data, [&](dl::Batch b) -> dl::Metrics { auto x = b.data; return {
-RETURNS,
-    {"w", x.sum({1, 2, 3}) + w}
-  }; });
-}
-"""
 COUNT, HEIGHT, WIDTH = 40, 6, 7
 
 
@@ -65,19 +52,11 @@ def cropped(item, top, left, high, wide, height, width):
     return triangle(top, high, item.shape[1], height) @ item @ triangle(left, wide, item.shape[2], width).T
 
 
-class Transforms(support.ToolTest):
+class Transforms(support.PictureTest):
     def setUp(self):
         super().setUp()
         self.x = np.random.default_rng(3).uniform(0.1, 1, (COUNT, 2, HEIGHT, WIDTH))
         np.save(self.path("x.npy"), self.x)
-
-    def computed(self, *returned, seed=0):
-        self.write("t.dl", MODEL.replace("RETURNS", ",\n".join(f'    {{"o{i}", {one}}}' for i, one in enumerate(returned))))
-        self.dlcc("t.dl", "-o", "t.plan", "--dtype=f64")
-        safetensors.save(self.path("w.safetensors"), {"w": np.zeros(1)})
-        self.dlrun("predict", "t.plan", "-q", "--init", "w.safetensors", "--out", "o.safetensors", "--seed", seed)
-        found = safetensors.load(self.path("o.safetensors"))
-        return [found[f"o{i}"] for i in range(len(returned))]
 
     def assert_close(self, got, want):
         np.testing.assert_allclose(got, np.array(want), rtol=0, atol=1e-12)
@@ -177,11 +156,7 @@ class Transforms(support.ToolTest):
                             ("T::RandomResizedCrop(4)((x * 255).to(dl::kUInt8))", "x.to(dl::kFloat) / 255"),
                             ("T::RandomApply(T::CenterCrop(4))(x)", "one that keeps the size is wanted"),
                             ("T::RandomSolarize(0.5, 2)(x)", "p = 2 is no probability")):
-            self.write("t.dl", MODEL.replace("RETURNS", f'{{"o", {wrong}}}'))
-            result = dltools.call([dltools.DLCC, "--check", "t.dl"], cwd=self.folder)
-            self.assertEqual(result.returncode, 1, result.stderr)
-            self.assertIn(says, result.stderr)
-            self.assertIn("t.dl:9:", result.stderr)
+            self.assert_wrong(wrong, says)
 
 
 if __name__ == "__main__":
