@@ -54,6 +54,16 @@ static bool isReadByProduct(Operation *op) {
   });
 }
 
+/// One element after the other then, in no lanes.
+static bool isReadBySort(Operation *op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto reader = dyn_cast<LoopNestOpInterface>(user);
+    return reader &&
+           (reader.getLoopNest().ordered ||
+            (graph::payloadFacts(reader).isView && isReadBySort(user)));
+  });
+}
+
 OpKind KernelGroups::classify(Operation *op) const {
   if (isa<graph::AliasOpInterface>(op))
     return OpKind::Alias;
@@ -67,8 +77,10 @@ OpKind KernelGroups::classify(Operation *op) const {
     return OpKind::Reduction;
   bool view = graph::payloadFacts(loops).isView &&
               !graph::storageOrder(op->getOpResult(0)); // a copy to that order
-  if (view || llvm::all_of(op->getOperands(), graph::isScalars) ||
-      isStepNumber(op) || isPadOfProducts(op))
+  bool isMadeOfScalars =
+      llvm::all_of(op->getOperands(), graph::isScalars) &&
+      !(graph::payloadFacts(loops).isExpensive && isReadBySort(op));
+  if (view || isMadeOfScalars || isStepNumber(op) || isPadOfProducts(op))
     return OpKind::Free;
   // Made again by each of its readers, if none of them is a product.
   if (op->hasAttr(graph::kMadeAgain) && !isReadByProduct(op))

@@ -44,8 +44,13 @@ private:
   llvm::Value *stored(llvm::Value *content) const;
   Values scanStep(llvm::ArrayRef<llvm::Value *> before);
   void emitSort();
-  llvm::Value *keepElement(llvm::ArrayRef<llvm::Value *> lists,
-                           llvm::Value *to);
+  llvm::Value *sortDigits(llvm::ArrayRef<llvm::Value *> lists,
+                          llvm::Value *histograms);
+  llvm::Value *mergeFirst(llvm::ArrayRef<llvm::Value *> lists);
+  llvm::Value *elementHere();
+  bool isUnsigned() const;
+  void keep(llvm::ArrayRef<llvm::Value *> lists, llvm::Value *key,
+            llvm::Value *to);
   llvm::Value *selectFirst(llvm::ArrayRef<llvm::Value *> lists);
   Values mergeSort(llvm::Value *count, llvm::ArrayRef<llvm::Value *> lists);
   void mergeRuns(llvm::Value *begin, llvm::Value *middle, llvm::Value *end,

@@ -20,8 +20,9 @@ static constexpr int64_t kVectorsOfColumns = 8, kLongColumn = 256,
 /// Tiles, at most, where each makes sums of its own that others make, too: for
 /// as many threads.
 static constexpr int64_t kRepeatingTiles = 8;
-/// Elements of a row that go where indices say: a line of these.
-static constexpr int64_t kPlacesOfTile = 8;
+/// Elements of a row that go where indices say: less of each row than some
+/// lines of memory is fetched in more than twice the time.
+static constexpr int64_t kPlacesOfTile = 32;
 
 /// Vectors hold elements that are f64. A single number that is computed in f64
 /// and rounded, as an optimizer's, does not matter: it is the same in all
@@ -208,14 +209,10 @@ bool TiledKernel::isChain() const {
 }
 
 /// Each part of the dim would add up all of what a stage sums, if that has no
-/// part of it: the statistics of a group, of which many elements are made, or
-/// what is put where an index says.
+/// part of it: the statistics of a group, of which many elements are made.
 bool TiledKernel::repeatsSums(unsigned dim) const {
   if (hasContraction())
     return false;
-  const auto &scatter = nest(root().op).scatter;
-  if (scatter && parts(root())[scatter->at].grid == dim)
-    return true;
   int64_t all = nest(root().op).points();
   return llvm::any_of(stages(), [&](const Stage &stage) {
     const graph::LoopNest &loops = nest(stage.op);
@@ -225,6 +222,22 @@ bool TiledKernel::repeatsSums(unsigned dim) const {
              return part.grid == dim;
            });
   });
+}
+
+/// Into how many parts the dim may be cut, for what each of them repeats. Where
+/// the root puts rows to where an index says, each part looks at all indices,
+/// which takes as long as adding an element.
+int64_t TiledKernel::mostParts(unsigned dim) const {
+  const graph::LoopNest &loops = nest(root().op);
+  if (loops.scatter && parts(root())[loops.scatter->at].grid == dim) {
+    int64_t row = 1;
+    for (unsigned d = 0; d < loops.numParallel; ++d)
+      if (d != loops.scatter->at && !loops.accesses[0].map.isFunctionOfDim(d))
+        row *= loops.extents[d];
+    return std::min(kRepeatingTiles, row);
+  }
+  return repeatsSums(dim) ? kRepeatingTiles
+                          : std::numeric_limits<int64_t>::max();
 }
 
 /// The root puts each element of a row at a place of its own.
@@ -285,8 +298,7 @@ void TiledKernel::chooseTiles() {
       continue;
     int64_t units = (extent + steps[d] - 1) / steps[d];
     int64_t wanted = std::min(worth / tiles, most / tiles);
-    if (repeatsSums(d))
-      wanted = std::min<int64_t>(wanted, kRepeatingTiles / tiles);
+    wanted = std::min(wanted, mostParts(d) / tiles);
     int64_t parts = std::clamp<int64_t>(wanted, 1, units);
     int64_t size = (units + parts - 1) / parts * steps[d];
     sizes[d] = std::min(size, extent);

@@ -90,6 +90,7 @@ private:
   bool sumsLongColumns() const;
   bool isChain() const;
   bool repeatsSums(unsigned dim) const;
+  int64_t mostParts(unsigned dim) const;
   bool placesAlongRow() const;
   void keepSquares(llvm::MutableArrayRef<int64_t> steps) const;
   void chooseTiles();

@@ -173,6 +173,50 @@ graph.step @sort_nan(%x: tensor<6x7xf32>) -> (tensor<6x7xi64>, tensor<6x7xi64>) 
   %1 = graph.argsort %l {dim = 1 : i64, descending = true} : (tensor<6x7xf32>) -> tensor<6x7xi64>
   graph.return %0, %1 : tensor<6x7xi64>, tensor<6x7xi64>
 }
+// By digits: long rows of all types, many of them equal, some of them -0, of
+// both infinities, or no numbers.
+graph.step @sort_long(%x: tensor<3x500xf64>, %y: tensor<500x3xf32>, %b: tensor<2x300xbf16>) -> (tensor<3x500xi64>, tensor<3x500xi64>, tensor<500x3xi64>, tensor<500x3xi64>, tensor<2x300xi64>, tensor<2x300xi64>) {
+  %0 = graph.argsort %x {dim = 1 : i64, descending = false} : (tensor<3x500xf64>) -> tensor<3x500xi64>
+  %1 = graph.argsort %x {dim = 1 : i64, descending = true} : (tensor<3x500xf64>) -> tensor<3x500xi64>
+  %2 = graph.argsort %y {dim = 0 : i64, descending = false} : (tensor<500x3xf32>) -> tensor<500x3xi64>
+  %3 = graph.argsort %y {dim = 0 : i64, descending = true} : (tensor<500x3xf32>) -> tensor<500x3xi64>
+  %z = graph.cast %b {to = f32} : (tensor<2x300xbf16>) -> tensor<2x300xf32>
+  %4 = graph.argsort %z {dim = 1 : i64, descending = false} : (tensor<2x300xf32>) -> tensor<2x300xi64>
+  %5 = graph.argsort %z {dim = 1 : i64, descending = true} : (tensor<2x300xf32>) -> tensor<2x300xi64>
+  graph.return %0, %1, %2, %3, %4, %5 : tensor<3x500xi64>, tensor<3x500xi64>, tensor<500x3xi64>, tensor<500x3xi64>, tensor<2x300xi64>, tensor<2x300xi64>
+}
+graph.step @sort_long_ties(%x: tensor<3x500xf32>) -> (tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>) {
+  %f = graph.floor %x : (tensor<3x500xf32>) -> tensor<3x500xf32>
+  %k = graph.full {value = 0.0 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %z = graph.mul %f, %k : (tensor<3x500xf32>, tensor<f32>) -> tensor<3x500xf32>
+  %i = graph.div %f, %z : (tensor<3x500xf32>, tensor<3x500xf32>) -> tensor<3x500xf32>
+  %n = graph.sqrt %f : (tensor<3x500xf32>) -> tensor<3x500xf32>
+  %0 = graph.argsort %f {dim = 1 : i64, descending = false} : (tensor<3x500xf32>) -> tensor<3x500xi64>
+  %1 = graph.argsort %f {dim = 1 : i64, descending = true} : (tensor<3x500xf32>) -> tensor<3x500xi64>
+  %2 = graph.argsort %z {dim = 1 : i64, descending = false} : (tensor<3x500xf32>) -> tensor<3x500xi64>
+  %3 = graph.argsort %z {dim = 1 : i64, descending = true} : (tensor<3x500xf32>) -> tensor<3x500xi64>
+  %4 = graph.argsort %i {dim = 1 : i64, descending = false} : (tensor<3x500xf32>) -> tensor<3x500xi64>
+  %5 = graph.argsort %i {dim = 1 : i64, descending = true} : (tensor<3x500xf32>) -> tensor<3x500xi64>
+  %6 = graph.argsort %n {dim = 1 : i64, descending = false} : (tensor<3x500xf32>) -> tensor<3x500xi64>
+  %7 = graph.argsort %n {dim = 1 : i64, descending = true} : (tensor<3x500xf32>) -> tensor<3x500xi64>
+  graph.return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>, tensor<3x500xi64>
+}
+graph.step @sort_long_integers(%x: tensor<3x500xi64>, %y: tensor<500x3xi32>, %b: tensor<2x300xi1>) -> (tensor<3x500xi64>, tensor<3x500xi64>, tensor<500x3xi64>, tensor<500x3xi64>, tensor<2x300xi64>, tensor<2x300xi64>) {
+  %k = graph.full {value = 3037000499.0 : f64, type = tensor<i64>} : () -> tensor<i64>
+  %w = graph.mul %x, %k : (tensor<3x500xi64>, tensor<i64>) -> tensor<3x500xi64>
+  %0 = graph.argsort %w {dim = 1 : i64, descending = false} : (tensor<3x500xi64>) -> tensor<3x500xi64>
+  %1 = graph.argsort %x {dim = 1 : i64, descending = true} : (tensor<3x500xi64>) -> tensor<3x500xi64>
+  %2 = graph.argsort %y {dim = 0 : i64, descending = false} : (tensor<500x3xi32>) -> tensor<500x3xi64>
+  %3 = graph.argsort %y {dim = 0 : i64, descending = true} : (tensor<500x3xi32>) -> tensor<500x3xi64>
+  %4 = graph.argsort %b {dim = 1 : i64, descending = false} : (tensor<2x300xi1>) -> tensor<2x300xi64>
+  %5 = graph.argsort %b {dim = 1 : i64, descending = true} : (tensor<2x300xi1>) -> tensor<2x300xi64>
+  graph.return %0, %1, %2, %3, %4, %5 : tensor<3x500xi64>, tensor<3x500xi64>, tensor<500x3xi64>, tensor<500x3xi64>, tensor<2x300xi64>, tensor<2x300xi64>
+}
+graph.step @first_bytes(%x: tensor<100xui8>) -> (tensor<1xi64>, tensor<1xi64>) {
+  %0 = graph.argsort %x {dim = 0 : i64, descending = false, count = 1 : i64} : (tensor<100xui8>) -> tensor<1xi64>
+  %1 = graph.argsort %x {dim = 0 : i64, descending = true, count = 1 : i64} : (tensor<100xui8>) -> tensor<1xi64>
+  graph.return %0, %1 : tensor<1xi64>, tensor<1xi64>
+}
 graph.step @sort_one(%x: tensor<5x1xf32>) -> tensor<5x1xi64> {
   %0 = graph.argsort %x {dim = 1 : i64, descending = false} : (tensor<5x1xf32>) -> tensor<5x1xi64>
   graph.return %0 : tensor<5x1xi64>
