@@ -1,4 +1,5 @@
 #include "dialects/graph/DepthFirst.h"
+#include "dialects/graph/FullPrecision.h"
 #include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/ModulePattern.h"
 #include "dialects/graph/Payload.h"
@@ -31,7 +32,7 @@ bool isProduct(Operation *op) {
   auto loops = dyn_cast<LoopNestOpInterface>(op);
   return loops && op->getNumResults() == 1 && isF32(op->getResult(0)) &&
          !isa<graph::CommunicationOpInterface>(op) && !graph::isComposite(op) &&
-         loops.getLoopNest().contraction &&
+         loops.getLoopNest().contraction && !graph::hasFullPrecision(op) &&
          graph::roleOf(op->getLoc()) != StepRole::Update;
 }
 

@@ -20,8 +20,8 @@ def MixedPrecision : Pass<"mixed-precision", "::mlir::ModuleOp"> {
     Nor do those read a rounded value who compare it, or what they make of it, with another one: the
     gradient of a maximum asks which elements are equal to it.
 
-    Products of some modules may stay f32, and those of updates are, and of what training begins
-    from. States are never rounded.
+    Products of some modules may stay f32, and those of updates are, of what training begins
+    from, and those that ask for it (FullPrecision.h). States are never rounded.
 
     ```mlir
     graph.program "net.dl" dtype bf16

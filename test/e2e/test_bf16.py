@@ -68,6 +68,15 @@ void dl_main(dl::Program &p) {{
         single, _ = self.train(members, step, dtype="f32")
         np.testing.assert_allclose(mixed["mean"], single["mean"], atol=1e-6)
 
+    def test_fourier_transforms_are_f32(self):
+        """And their gradients, sums of several of them, and what is moved among pixels: the bits are those of f32."""
+        members = "  dl::Parameter a = dl::randn({16}), k = dl::randn({1, 1, 4, 4});"
+        step = """    auto spectrum = dl::fft::rfft(x) * dl::fft::rfft(net.a);
+    auto image = dl::transforms::RandomResizedCrop(4)(x.reshape({16, 1, 4, 4}));
+    auto loss = F::mse_loss(dl::fft::irfft(spectrum + dl::fft::rfft(net.a * net.a), 16), y) + (image * net.k).sum(1).pow(2).mean();
+""" + self.UPDATE + '    return {{"loss", loss}};'
+        self.assert_same(*(self.train(members, step, dtype=dtype)[0] for dtype in ("bf16", "f32")))
+
     def test_initial_values(self):
         """They are computed by products here, and the same."""
         members = "  dl::Parameter a = dl::randn({16, 16}), b;\n  nn::Linear fc{16, 16};\n  Net() { b = dl::matmul(a, a.t()); }"

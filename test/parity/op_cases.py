@@ -5,6 +5,7 @@ z holds ties and values at bounds. In C++ and in Python the parameters are x, y,
 
 from parity.distribution_cases import DISTRIBUTIONS
 from parity.matrix_cases import MATRICES
+from parity.fourier_cases import FOURIER
 from parity.scan_cases import SCANS
 
 SHAPES = {"x": (3, 4, 6), "y": (3, 4, 6), "im": (2, 4, 7, 8), "w": (5, 4, 3, 2), "wg": (6, 2, 3, 3),
@@ -516,4 +517,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + DISTRIBUTIONS + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + DISTRIBUTIONS + list(losses())))

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cuda/ContractForm.h"
 #include "compiler/codegen/kernel/IndexRange.h"
 #include "compiler/codegen/kernel/LinearOperand.h"
+#include "dialects/graph/FullPrecision.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "llvm/ADT/STLExtras.h"
@@ -213,7 +214,8 @@ std::optional<ContractForm> ContractForm::describe(const StagedKernel &kernel,
     return std::nullopt;
   ContractForm form;
   form.isDouble = element.isF64();
-  form.tensorCores = element.isF32() && kernel.op()->hasAttr(kTf32);
+  form.tensorCores = element.isF32() && kernel.op()->hasAttr(kTf32) &&
+                     !graph::hasFullPrecision(stage.op);
   Side sides[2];
   sides[0].operand = 0, sides[1].operand = 1;
   Value stored = stage.storedOp()->getResult(0);

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cuda/LibraryProduct.h"
 #include "compiler/codegen/kernel/LinearOperand.h"
+#include "dialects/graph/FullPrecision.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/TensorBytes.h"
@@ -85,8 +86,9 @@ public:
     auto arithmetic = element.isF64() ? plan::Arithmetic::F64
                       : isRounded     ? plan::Arithmetic::BF16
                       : isNarrow[A]   ? plan::Arithmetic::BF16ToF32
-                      : tf32          ? plan::Arithmetic::TF32
-                                      : plan::Arithmetic::F32;
+                      : tf32 && !graph::hasFullPrecision(stage.op)
+                          ? plan::Arithmetic::TF32
+                          : plan::Arithmetic::F32;
     if (isRounded && !isNarrow[A])
       return refuse("its result is rounded to bf16, and not its operands");
     return plan::ProductAttr::get(context, batches.extent, rows.extent,

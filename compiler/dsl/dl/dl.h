@@ -28,6 +28,7 @@
 #include "scatter_reduce.h"
 #include "schedules.h"
 #include "special.h"
+#include "spectral.h"
 #include "subsets.h"
 #include "tailed_distributions.h"
 #include "tensordot.h"

@@ -13,9 +13,8 @@ struct RandomResizedCropOptions {
 
 /// A part of random size and shape, anywhere, brought to `size`: bilinear, each
 /// pixel made of all those that it covers, as Pillow does it. Of ImageFolder's
-/// pictures as they are read, of a batch in the step: there by two products,
-/// which --dtype=bf16 rounds as all others, a number from 0 to 1 by up to
-/// 1/512.
+/// pictures as they are read, of a batch in the step: there by two products, in
+/// full precision.
 class RandomResizedCrop {
 public:
   static constexpr char kName[] = "RandomResizedCrop";
@@ -61,9 +60,10 @@ public:
       return where(here, (place * (left + 1)).floor(), (left / 2).floor());
     };
     Tensor x0 = begin(columns, w), y0 = begin(rows, h);
-    return weights(y0, h, x.size(2), height)
-        .matmul(x)
-        .matmul(weights(x0, w, x.size(3), width).mT());
+    Tensor down = weights(y0, h, x.size(2), height).squeeze(1),
+           along = weights(x0, w, x.size(3), width).squeeze(1);
+    Tensor y = detail::contract(down, "bor", x, "bcrp", "bcop", true);
+    return detail::contract(y, "bcop", along, "bqp", "bcoq", true);
   }
 
 private:

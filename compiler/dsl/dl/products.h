@@ -37,9 +37,11 @@ inline Labels operator+(Labels labels, const char *more) {
 }
 
 /// The sum over all dims that a and b have and the result has not. A dim that
-/// only one of the three has is of size 1.
+/// only one of the three has is of size 1. In full precision nothing is rounded
+/// to bf16 or tf32.
 inline Tensor contract(const Tensor &a, const Labels &in_a, const Tensor &b,
-                       const Labels &in_b, const Labels &in_result) {
+                       const Labels &in_b, const Labels &in_result,
+                       bool full_precision = false) {
   char spec[6 * Shape::kMaxRank + 4]{};
   char *end = spec;
   auto append = [&](const char *text) {
@@ -48,7 +50,9 @@ inline Tensor contract(const Tensor &a, const Labels &in_a, const Tensor &b,
   };
   append(in_a.text), append(","), append(in_b.text), append("->");
   append(in_result.text);
-  return emit("matmul", a, b, {{"spec", static_cast<const char *>(spec)}});
+  return emit("matmul", a, b,
+              {{"spec", static_cast<const char *>(spec)},
+               {"full_precision", full_precision}});
 }
 
 } // namespace detail

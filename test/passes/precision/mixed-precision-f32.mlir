@@ -24,3 +24,14 @@ graph.step @modules(%x: tensor<64x32xf32>, %w: tensor<16x32xf32>, %v: tensor<16x
   %e = graph.exp %l : (tensor<64x8xf32>) -> tensor<64x8xf32>
   graph.return %e : tensor<64x8xf32>
 }
+
+// So are those that ask for it, and their gradients.
+// CHECK-LABEL: @asked
+// CHECK-NEXT: %[[A:.*]] = graph.matmul %arg0, %arg1 {full_precision = true, spec = "bi,oi->bo"}
+// CHECK-NEXT: %[[E:.*]] = graph.exp %[[A]]
+// CHECK-NEXT: graph.return %[[E]]
+graph.step @asked(%x: tensor<64x32xf32>, %w: tensor<16x32xf32>) -> tensor<64x16xf32> {
+  %a = graph.matmul %x, %w {full_precision = true, spec = "bi,oi->bo"} : (tensor<64x32xf32>, tensor<16x32xf32>) -> tensor<64x16xf32> loc("h.0.mlp"("m.dl":1:1))
+  %e = graph.exp %a : (tensor<64x16xf32>) -> tensor<64x16xf32>
+  graph.return %e : tensor<64x16xf32>
+}

@@ -15,9 +15,10 @@ def Graph_MatmulOp : Graph_InferredOp<"matmul", !listconcat(Graph_SmoothNest, Gr
         "bmk,bkn->bmn"     a batch of them      "bthd,bshd->bhts"  scores of attention
 
     Sums run in the order in which the first operand has the dims. Gradients are
-    contractions again.
+    contractions again. `full_precision`: see FullPrecision.h.
   }];
-  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b, StrAttr:$spec);
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b, StrAttr:$spec,
+                       DefaultValuedAttr<BoolAttr, "false">:$full_precision);
   let results = (outs Graph_Tensor:$result);
 }
 

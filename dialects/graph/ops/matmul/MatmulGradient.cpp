@@ -12,8 +12,8 @@ struct Labelled {
 } // namespace
 
 /// The first operand is the one with the rows, which come before columns.
-static Value contract(GraphBuilder &g, Labelled a, Labelled b,
-                      StringRef result) {
+static Value contract(GraphBuilder &g, Labelled a, Labelled b, StringRef result,
+                      bool fullPrecision) {
   for (char label : result)
     if (bool inA = a.labels.contains(label); inA != b.labels.contains(label)) {
       if (!inA)
@@ -21,7 +21,8 @@ static Value contract(GraphBuilder &g, Labelled a, Labelled b,
       break;
     }
   return g.make<MatmulOp>(a.value, b.value,
-                          (a.labels + "," + b.labels + "->" + result).str());
+                          (a.labels + "," + b.labels + "->" + result).str(),
+                          fullPrecision);
 }
 
 /// With its labels each of the three is a contraction of the other two: what
@@ -33,9 +34,9 @@ SmallVector<Value> MatmulOp::buildGradient(OpBuilder &builder, ValueRange grads,
   Labelled dy{grads[0], spec.result}, a{getA(), spec.a}, b{getB(), spec.b};
   SmallVector<Value> result(2);
   if (needed[0])
-    result[0] = contract(g, dy, b, spec.a);
+    result[0] = contract(g, dy, b, spec.a, getFullPrecision());
   if (needed[1])
-    result[1] = contract(g, dy, a, spec.b);
+    result[1] = contract(g, dy, a, spec.b, getFullPrecision());
   return result;
 }
 
@@ -60,5 +61,5 @@ Value MatmulOp::buildJointSum(OpBuilder &builder, ValueRange alike) {
   char label = summed.back();
   Value allOfA = g.make<CatOp>(a, static_cast<int64_t>(spec.a.find(label)));
   Value allOfB = g.make<CatOp>(b, static_cast<int64_t>(spec.b.find(label)));
-  return g.make<MatmulOp>(allOfA, allOfB, getSpec());
+  return g.make<MatmulOp>(allOfA, allOfB, getSpec(), getFullPrecision());
 }
