@@ -2,6 +2,7 @@
 #include "dialects/graph/StepRole.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/backward/GradientSums.h"
+#include "passes/backward/MissingGradients.h"
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
@@ -23,7 +24,8 @@ class Reverse {
 public:
   explicit Reverse(graph::GradientsOp op) : op(op), builder(op, &marker) {}
 
-  LogicalResult run() {
+  /// Adds the gradients that are none, zeros in their place, to `missing`.
+  LogicalResult run(SmallVector<Value> &missing) {
     markDependents();
     Operation *before = op->getPrevNode();
     graph::GraphBuilder g(builder, op.getLoc());
@@ -33,7 +35,8 @@ public:
         return failure();
     if (op.getWithinStep() && before)
       readAttached(before);
-    return replace();
+    replace(missing);
+    return success();
   }
 
 private:
@@ -150,24 +153,45 @@ private:
     return sumOfMany(builder, value.getLoc(), found->second);
   }
 
-  LogicalResult replace() {
+  void replace(SmallVector<Value> &missing) {
     SmallVector<Value> results;
+    std::string names;
     for (Value param : op.getParams()) {
       Value gradient = gradientOf(param);
-      if (!gradient && op.getWithinStep()) {
-        // It depends on it through a mask alone, as the derivative of a ReLU,
-        // or not at all, which frontends refuse.
+      if (!gradient) {
         graph::GraphBuilder g(builder, op.getLoc());
         gradient = g.make<graph::FullOp>(APFloat(0.0), param.getType());
+        // As the derivative of a ReLU depends on its input, by a mask, or not
+        // at all, as that of a sum; within a step frontends refuse that.
+        if (!op.getWithinStep() && !isReadFrom(param)) {
+          missing.push_back(gradient);
+          names += (names.empty() ? "" : ", ") + describe(param);
+        }
       }
-      if (!gradient)
-        return emitModelError(op)
-               << "backward: the loss does not depend on " << describe(param);
       results.push_back(gradient);
     }
+    bool one = !StringRef(names).contains(',');
+    if (!names.empty())
+      emitWarning(op->getLoc())
+          << "backward: " << names << (one ? " gets" : " get")
+          << " no gradient here: the loss does not depend on "
+          << (one ? "it" : "them");
     op->replaceAllUsesWith(results);
     op->erase();
-    return success();
+  }
+
+  /// The loss is computed from it, however.
+  bool isReadFrom(Value param) {
+    llvm::DenseSet<Value> readers{param};
+    for (Operation &forward : *op->getBlock()) {
+      if (&forward == op.getOperation())
+        break;
+      if (!isa<graph::DetachOp>(forward) &&
+          llvm::any_of(forward.getOperands(),
+                       [&](Value x) { return readers.contains(x); }))
+        readers.insert(forward.result_begin(), forward.result_end());
+    }
+    return readers.contains(op.getLoss());
   }
 
   graph::GradientsOp op;
@@ -190,9 +214,11 @@ struct ExpandGradients : dl::impl::ExpandGradientsBase<ExpandGradients> {
     // In program order: a later one may differentiate an earlier one's result.
     SmallVector<graph::GradientsOp> ops(
         getOperation().getOps<graph::GradientsOp>());
+    SmallVector<Value> missing;
     for (graph::GradientsOp op : ops)
-      if (failed(Reverse(op).run()))
+      if (failed(Reverse(op).run(missing)))
         return signalPassFailure();
+    dropMissingGradients(missing);
     graph::dropCustomGradients(getOperation());
     for (auto left : getOperation().getOps<graph::OutputGradientOp>()) {
       emitModelError(left)

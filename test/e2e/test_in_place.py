@@ -97,11 +97,19 @@ class InPlace(support.ToolTest):
                 np.testing.assert_array_equal(found_y.ravel(), y.ravel())
 
     def test_an_index_twice(self):
-        """Which value would stand is not said; PyTorch takes any."""
-        np.save(self.path("x.npy"), np.arange(24, dtype=np.float32).reshape(4, 6))
-        self.write("parts.dl", PARTS % "auto y = x; x.index_put_({dl::tensor({0, 0})}, 1.0);")
-        self.dlcc("parts.dl")
-        self.refuse(1, "names an element twice", dltools.DLRUN, "predict", "parts.plan", "-q", "--out", "out.safetensors")
+        """The last one stays, as in NumPy."""
+        given = np.arange(24, dtype=np.float32).reshape(4, 6)
+        np.save(self.path("x.npy"), given)
+        for text in ("x.index_put_({dl::tensor({2, 0, 2})}, x.slice(0, 0, 3) * 2.0)", "x.index_copy_(0, dl::tensor({2, 0, 2}), x.slice(0, 0, 3) * 2.0)",
+                     "x.scatter_(0, dl::tensor({2, 0, 2}).unsqueeze(1).expand({3, 6}), x * 2.0)"):
+            with self.subTest(text=text):
+                x = given.copy()
+                x[[2, 0, 2]] = given[:3] * 2
+                np.testing.assert_array_equal(self.run_parts(f"auto y = x * 1; {text};")[0], x)
+        x = given.copy()
+        x[0, 1], x[1, 3], x[1, 0] = given[0, 2], given[1, 0], given[1, 2]
+        text = "auto y = x * 1; x.scatter_(1, dl::tensor({1, 1, 1, 3, 3, 0}).reshape({2, 3}), dl::cat({x[0].slice(0, 0, 3), x[1].slice(0, 1, 2), x[1].slice(0, 0, 1), x[1].slice(0, 2, 3)}).reshape({2, 3}));"
+        np.testing.assert_array_equal(self.run_parts(text)[0], x)
 
     def states(self, text):
         np.save(self.path("x.npy"), np.ones((4, 2), np.float32))

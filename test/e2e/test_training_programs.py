@@ -67,6 +67,28 @@ class TrainingPrograms(support.ToolTest):
         # What a batch norm has seen are batches.
         self.assertEqual([int(weights["bn.num_batches_tracked"]) for _, weights in found], [4, 8, 4])
 
+    def test_a_penalty_alone(self):
+        """A gradient's loss: what it does not depend on is left alone, what it depends on by a mask has a gradient of zeros."""
+        step = """
+    auto x = b.data;
+    auto g = dl::autograd::grad(F::relu(net.a(x)).matmul(net.b.weight.t()).add(net.b.bias).sum(), x, {.create_graph = true})[0];
+    auto penalty = g.pow(2).sum(1).mean();
+    optimizer.zero_grad();
+    penalty.backward();
+    nn::utils::clip_grad_norm_(net.parameters(), 1.0);
+    optimizer.step();
+    return {{"penalty", penalty}};
+"""
+        self.build(step, before="dl::optim::AdamW optimizer(net.parameters(), {.lr = 0.1, .weight_decay = 0.5});")
+        said = dltools.call([dltools.DLCC, "net.dl", "-o", "again.plan"], self.folder).stderr
+        self.assertIn("backward: 'b.bias' gets no gradient here: the loss does not depend on it", said)
+        events, weights = self.run_steps()
+        self.assertLess(events[-1]["penalty"], events[0]["penalty"])
+        _, first = self.run_steps(steps=0)
+        for name, kept in {"b.bias": 1, "a.bias": 0.95 ** 4}.items():
+            np.testing.assert_allclose(weights[name], np.array(first[name]) * kept, rtol=1e-12)
+        self.assertGreater(np.abs(weights["b.weight"] - np.array(first["b.weight"]) * 0.95 ** 4).max(), 1e-3)
+
     def test_rates_of_groups(self):
         """A scheduler with a rate for each group does to each what one of its own would."""
         update = "net.zero_grad(); loss.backward(); %s return {{\"loss\", loss}};"

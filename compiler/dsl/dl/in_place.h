@@ -126,19 +126,23 @@ DL_METHOD(*=, mul)
 DL_METHOD(/=, div)
 #undef DL_METHOD
 
-/// x with the slices of `source` where the list of indices says.
+/// x with the slices of `source` where the list of indices says, the last one
+/// of those for one place.
 inline Tensor Tensor::index_copy(i64 dim, Tensor index, Tensor source) const {
   detail::Called called("index_copy");
-  Shape from = sizes(), expected = from, flat;
+  Shape from = sizes(), expected = from;
   int at = static_cast<int>(detail::wrap("index_copy", dim, from.rank, from));
   expected[at] = index.numel();
   if (from.rank == 0 || index.dim() > 1 || source.sizes() != expected)
     detail::fail("index_copy: index {} for dim {} of {} needs a source {}, got "
                  "{}",
                  index.sizes(), dim, from, expected, source.sizes());
-  for (int i = 0; i < from.rank; ++i)
-    flat.push_back(i == at ? index.numel() : 1);
-  return scatter(at, index.reshape(flat).expand(expected), source);
+  detail::require_dtype("index_copy", *this, source);
+  Tensor indices = detail::as_indices("index_copy", index.reshape(-1));
+  detail::check_indices("index_copy", indices, from[at]);
+  Tensor last = detail::last_named(indices, 0, from[at]);
+  Tensor chosen = detail::rows(source, at, last.clamp_min(0));
+  return dl::where(detail::along(last, at, from.rank).ge(0), chosen, *this);
 }
 /// x with the value in the slices that the list of indices names.
 inline Tensor Tensor::index_fill(i64 dim, Tensor index,
@@ -186,8 +190,8 @@ inline void put_by_mask(const Tensor &x, Tensor mask, const Operand &value,
 
 } // namespace detail
 
-/// x[indices] = value. An element that indices name twice fails the step, but
-/// where values accumulate.
+/// x[indices] = value; of several values for one element the last one stays,
+/// but where they accumulate.
 inline Tensor Tensor::index_put_(list<Index> indices, const Operand &value,
                                  bool accumulate) const {
   detail::Called called("index_put_");

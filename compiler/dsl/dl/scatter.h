@@ -42,27 +42,44 @@ inline Tensor slice_indices(const char *what, const Tensor &x, int dim,
          index.sizes(), dim, from, expected, source.sizes());
   return along(indices, dim, from.rank);
 }
-/// Zeros [from...] with `part` added where the index says.
-inline Tensor sums_at(const char *what, const Shape &from, const Tensor &index,
-                      const Tensor &part, int dim) {
+/// Of i64, checked: places along a dim, for no more of the others than there
+/// are.
+inline Tensor places_in(const char *what, const Shape &from,
+                        const Tensor &index, int dim) {
   Tensor indices = as_indices(what, index);
   Shape shape = index.sizes();
   for (int i = 0; i < from.rank; ++i)
     if (shape.rank != from.rank || (i != dim && shape[i] > from[i]))
       fail("{}: the index {} does not fit the tensor {}", what, shape, from);
   check_indices(what, indices, from[dim]);
-  Tensor sums = scattered(part, dim, indices, from[dim]);
+  return indices;
+}
+/// With the value behind it where it is smaller.
+inline Tensor filled_up(const Tensor &x, const Shape &to, double value) {
   Shape low, high, between;
-  for (int i = 0; i < from.rank; ++i) {
+  for (int i = 0; i < to.rank; ++i) {
     low.push_back(0), between.push_back(0);
-    high.push_back(from[i] - sums.size(i));
+    high.push_back(to[i] - x.size(i));
   }
-  return sums.sizes() == from ? sums
-                              : emit("pad", sums,
-                                     {{"low", low},
-                                      {"high", high},
-                                      {"interior", between},
-                                      {"value", 0.0}});
+  return x.sizes() == to ? x
+                         : emit("pad", x,
+                                {{"low", low},
+                                 {"high", high},
+                                 {"interior", between},
+                                 {"value", value}});
+}
+/// Zeros [from...] with `part` added where the index says.
+inline Tensor sums_at(const char *what, const Shape &from, const Tensor &index,
+                      const Tensor &part, int dim) {
+  Tensor indices = places_in(what, from, index, dim);
+  return filled_up(scattered(part, dim, indices, from[dim]), from, 0);
+}
+/// For each place along a dim the last element of the index that names it; less
+/// than 0 where none does.
+inline Tensor last_named(const Tensor &index, int dim, i64 size) {
+  Tensor order = along(arange(index.size(dim)), dim, index.dim());
+  return emit("scatter_amax", index, order.expand(index.sizes()),
+              {{"dim", dim}, {"size", size}});
 }
 
 } // namespace detail
@@ -104,23 +121,19 @@ inline Tensor Tensor::scatter(i64 dim, Tensor index,
   Tensor there = detail::sums_at("scatter", from, index, ones, at).gt(0);
   return dl::where(there, value, *this).to(dtype());
 }
-/// x with src[i][j] at [index[i][j]][j], for dim 0. PyTorch takes any of those
-/// that belong to one element; here such an index fails the step.
+/// x with src[i][j] at [index[i][j]][j], for dim 0; of those that belong to one
+/// element the last. (PyTorch takes any.)
 inline Tensor Tensor::scatter(i64 dim, Tensor index, Tensor src) const {
   detail::Called called("scatter");
   Shape from = sizes(), shape = index.sizes();
   int at = static_cast<int>(detail::wrap("scatter", dim, from.rank, from));
   detail::require_dtype("scatter", *this, src);
   Tensor part = detail::of_source("scatter", src, shape, at);
-  Tensor ones = full(shape, 1, kInt64);
-  Tensor count = detail::sums_at("scatter", from, index, ones, at);
-  detail::flag_indices(count, 2,
-                       "scatter: the index names an element twice; "
-                       "scatter_add adds what belongs to it",
-                       nullptr, 0);
-  Tensor sums =
-      detail::sums_at("scatter", from, index, detail::summable(part), at);
-  return dl::where(count.gt(0), sums.to(dtype()), *this);
+  Tensor last = detail::last_named(
+      detail::places_in("scatter", from, index, at), at, from[at]);
+  Tensor chosen = detail::gathered(part, at, last.clamp_min(0));
+  return dl::where(detail::filled_up(last, from, -1).ge(0),
+                   detail::filled_up(chosen, from, 0), *this);
 }
 
 inline Tensor scatter_add(Tensor x, i64 dim, Tensor index, Tensor src) {
