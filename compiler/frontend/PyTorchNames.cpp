@@ -242,8 +242,6 @@ static constexpr PyTorchName kReplaced[] = {
      "write dl::where(a.isnan(), b, dl::where(b.isnan(), a, dl::minimum(a, "
      "b)))",
      true},
-    {"searchsorted", "write (sorted.unsqueeze(-2) < x.unsqueeze(-1)).sum(-1)",
-     true},
     {"from_pretrained",
      "write the layer, and layer.weight.copy_(values), or --init FILE", true},
     {"jacobian", "write dl::autograd::grad of each of the outputs", true},
@@ -260,7 +258,6 @@ static constexpr PyTorchName kReplaced[] = {
     {"weight_norm", "write nn::utils::weight_norm(nn::Linear(20, 40))", false},
     {"spectral_norm", "write nn::utils::spectral_norm(nn::Conv2d(3, 64, 4))",
      false},
-    {"bucketize", "write (boundaries < x.unsqueeze(-1)).sum(-1)", true},
     {"split_with_sizes", "write x.split({...}, dim)", true},
     {"vdot", "write a.dot(b)", true},
     {"msort", "write x.sort(0).values", true},

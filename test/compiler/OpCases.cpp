@@ -48,6 +48,15 @@ static std::vector<OpCase> elementwiseCases() {
         {"graph.floor_divide",
          {"tensor<5x" + element + ">", "tensor<4x1x" + element + ">"}});
   }
+  for (std::string op : {"and", "or", "xor"})
+    for (std::string element : {"i64", "i32"})
+      cases.push_back(
+          {"graph.bitwise_" + op,
+           {"tensor<7x9x" + element + ">", "tensor<9x" + element + ">"},
+           "{}",
+           0,
+           0,
+           7});
   for (std::string op : {"maximum", "minimum"})
     for (std::string element : {"ui8", "i1", "i32"})
       cases.push_back(

@@ -84,6 +84,9 @@ static std::vector<ShardingCase> elementwiseCases() {
     cases.push_back(
         {"graph.floor_divide",
          {"tensor<6x4x" + element + ">", "tensor<6x1x" + element + ">"}});
+  for (std::string op : {"and", "or", "xor"})
+    cases.push_back(
+        {"graph.bitwise_" + op, {"tensor<6x4xi64>", "tensor<6x1xi64>"}});
   for (std::string from : {"f64", "f32", "i64", "i32", "ui8", "i1"})
     for (std::string to : {"f64", "f32", "i64", "i32", "ui8", "i1"})
       cases.push_back({"graph.cast",

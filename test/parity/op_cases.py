@@ -3,9 +3,10 @@
 z holds ties and values at bounds. In C++ and in Python the parameters are x, y, z, im, w, wg, wd and wm.
 """
 
+from parity.choice_cases import CHOICES
 from parity.distribution_cases import DISTRIBUTIONS
-from parity.matrix_cases import MATRICES
 from parity.fourier_cases import FOURIER
+from parity.matrix_cases import MATRICES
 from parity.scan_cases import SCANS
 
 SHAPES = {"x": (3, 4, 6), "y": (3, 4, 6), "im": (2, 4, 7, 8), "w": (5, 4, 3, 2), "wg": (6, 2, 3, 3),
@@ -517,4 +518,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + DISTRIBUTIONS + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + CHOICES + DISTRIBUTIONS + list(losses())))

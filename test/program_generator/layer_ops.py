@@ -198,7 +198,8 @@ def counted(b):
     """Whole numbers divided: their quotient, or what it leaves."""
     x = b.pick()
     by, whole = b.choose([-3, -2, 2, 3, 4]), f"({x.name} * 3.7).to(dl::kInt64)"
-    text, twin = b.choose([(f"{whole} % {by}", np.remainder), (f"{whole}.floor_divide({by})", np.floor_divide), (f"{whole}.fmod({by})", np.fmod)])
+    text, twin = b.choose([(f"{whole} % {by}", np.remainder), (f"{whole}.floor_divide({by})", np.floor_divide), (f"{whole}.fmod({by})", np.fmod),
+                           (f"({whole} & {by})", np.bitwise_and), (f"({whole} | {by})", np.bitwise_or), (f"({whole} ^ {by})", np.bitwise_xor)])
 
     def run(env):
         number = E.cast_int(E.mul(env[x.name], 3.7))

@@ -1,6 +1,7 @@
 #pragma once
 // torch.distributions: Gamma, and what is made of its draws. (Draws have no
 // gradient; PyTorch's rsample() has one.)
+#include "bitwise.h"
 #include "continuous_distributions.h"
 
 namespace dl::distributions {

@@ -43,32 +43,6 @@ inline Tensor Tensor::logical_not() const {
 inline Tensor logical_and(Tensor a, Tensor b) { return a.logical_and(b); }
 inline Tensor logical_or(Tensor a, Tensor b) { return a.logical_or(b); }
 inline Tensor logical_not(Tensor x) { return x.logical_not(); }
-/// Of masks; integers have no bitwise operations.
-#define DL_OPERATOR(symbol, op)                                                \
-  inline Tensor operator symbol(Tensor a, Tensor b) {                          \
-    if (a.dtype() != kBool || b.dtype() != kBool)                              \
-      detail::unsupported("operator" #symbol " of integers: not in this "      \
-                          "version; of booleans it is");                       \
-    return a.op(b);                                                            \
-  }
-DL_OPERATOR(&, logical_and)
-DL_OPERATOR(|, logical_or)
-DL_OPERATOR(^, ne)
-#undef DL_OPERATOR
-Tensor operator&&(const Tensor &, const Tensor &) =
-    delete ("dl: && asks for one value; element by element it is a & b");
-Tensor operator||(const Tensor &, const Tensor &) =
-    delete ("dl: || asks for one value; element by element it is a | b");
-Tensor operator<<(const Tensor &, const Operand &) =
-    delete ("dl: there are no shifts in this version; i << n is i * 2^n");
-Tensor operator>>(const Tensor &, const Operand &) = delete (
-    "dl: there are no shifts in this version; i >> n is i.floor_divide(2^n)");
-inline Tensor operator~(Tensor x) {
-  if (x.dtype() != kBool)
-    detail::unsupported("operator~ of integers: not in this version; of "
-                        "booleans it is");
-  return x.logical_not();
-}
 inline Tensor square(Tensor x) { return x.square(); }
 inline Tensor reciprocal(Tensor x) { return x.reciprocal(); }
 

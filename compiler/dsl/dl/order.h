@@ -1,6 +1,6 @@
 #pragma once
 // Elements in another order, repeated, or multiplied.
-#include "division.h"
+#include "bitwise.h"
 
 namespace dl {
 

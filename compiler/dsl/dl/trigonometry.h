@@ -1,6 +1,7 @@
 #pragma once
 // Angles, and the functions of hyperbolas. In f64 they are exact to some units
 // in the last place; of no number that is in their range a gradient is NaN.
+#include "bitwise.h"
 #include "rounding.h"
 
 namespace dl {

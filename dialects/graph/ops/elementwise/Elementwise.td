@@ -72,6 +72,15 @@ def Graph_FloorDivideOp : Graph_Elementwise<"floor_divide", "Integers", "Same", 
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
 }
 
+class Graph_Bitwise<string mnemonic>
+    : Graph_Elementwise<mnemonic, "Integers", "Same", Graph_Nest> {
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
+}
+
+def Graph_BitwiseAndOp : Graph_Bitwise<"bitwise_and">;
+def Graph_BitwiseOrOp : Graph_Bitwise<"bitwise_or">;
+def Graph_BitwiseXorOp : Graph_Bitwise<"bitwise_xor">;
+
 class Graph_Comparison<string mnemonic>
     : Graph_Elementwise<mnemonic, "Any", "Bool", Graph_Nest> {
   let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);

@@ -181,6 +181,9 @@ COMPARE_BODY(LeOp, OLE, sle, ule)
 COMPARE_BODY(GtOp, OGT, sgt, ugt)
 COMPARE_BODY(GeOp, OGE, sge, uge)
 
+BODY(BitwiseAndOp) { return {arith::AndIOp::create(builder, loc, x[0], x[1])}; }
+BODY(BitwiseOrOp) { return {arith::OrIOp::create(builder, loc, x[0], x[1])}; }
+BODY(BitwiseXorOp) { return {arith::XOrIOp::create(builder, loc, x[0], x[1])}; }
 BODY(LogicalAndOp) { return {arith::AndIOp::create(builder, loc, x[0], x[1])}; }
 BODY(LogicalOrOp) { return {arith::OrIOp::create(builder, loc, x[0], x[1])}; }
 BODY(LogicalNotOp) {

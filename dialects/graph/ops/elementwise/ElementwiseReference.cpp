@@ -111,6 +111,26 @@ HostTensors FloorDivideOp::evaluate(Operands x) {
   });
 }
 
+/// The function of integers.
+template <typename Op, typename F>
+static HostTensors mapBits(Op op, Operands x, F f) {
+  return mapNumbers(op, x, [&](auto a, auto b) {
+    return f(static_cast<int64_t>(a), static_cast<int64_t>(b));
+  });
+}
+
+HostTensors BitwiseAndOp::evaluate(Operands x) {
+  return mapBits(*this, x, [](int64_t a, int64_t b) { return a & b; });
+}
+
+HostTensors BitwiseOrOp::evaluate(Operands x) {
+  return mapBits(*this, x, [](int64_t a, int64_t b) { return a | b; });
+}
+
+HostTensors BitwiseXorOp::evaluate(Operands x) {
+  return mapBits(*this, x, [](int64_t a, int64_t b) { return a ^ b; });
+}
+
 HostTensors EqOp::evaluate(Operands x) {
   return compare(*this, x, [](auto a, auto b) { return a == b; });
 }

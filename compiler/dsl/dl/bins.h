@@ -1,0 +1,88 @@
+#pragma once
+// Which bin a value is in, and whether it is in a set. Each value is compared
+// with all: for up to some hundred bins.
+#include "rounding.h"
+
+namespace dl {
+
+/// `side` "right" is right = true.
+struct SearchsortedOptions {
+  bool right = false;
+  const char *side = "left";
+};
+struct BucketizeOptions {
+  bool right = false;
+};
+
+/// How many of `sorted` are less than the value or, where `right`, not more:
+/// sorted[i - 1] < v <= sorted[i]. `sorted` is [m], or has the other dims that
+/// `values` have in front.
+inline Tensor searchsorted(const Tensor &sorted, const Tensor &values,
+                           SearchsortedOptions options = {}) {
+  detail::Called called("searchsorted");
+  Shape edges = sorted.sizes(), shape = values.sizes();
+  bool fits = edges.rank == 1 || edges.rank == shape.rank;
+  for (int i = 0; fits && edges.rank > 1 && i < edges.rank - 1; ++i)
+    fits = edges[i] == shape[i];
+  if (edges.rank == 0 || !fits)
+    detail::fail("searchsorted: boundaries {} for values {}: [m], or the same "
+                 "dims but the last are wanted",
+                 edges, shape);
+  bool right = options.right || detail::equal(options.side, "right");
+  if (!right && !detail::equal(options.side, "left"))
+    detail::fail("searchsorted: side \"{}\"; \"left\" or \"right\" is wanted",
+                 options.side);
+  Tensor each = values.unsqueeze(-1),
+         all = edges.rank == 1 ? sorted : sorted.unsqueeze(-2);
+  return (right ? all.le(each) : all.lt(each)).sum(-1);
+}
+inline Tensor searchsorted(const Tensor &sorted, const Tensor &values,
+                           bool right) {
+  return searchsorted(sorted, values, SearchsortedOptions{.right = right});
+}
+
+/// The same with boundaries [m] for all values.
+inline Tensor bucketize(const Tensor &x, const Tensor &boundaries,
+                        BucketizeOptions options = {}) {
+  detail::Called called("bucketize");
+  if (boundaries.dim() != 1)
+    detail::fail("bucketize: boundaries are of one dim, got {}",
+                 boundaries.sizes());
+  return searchsorted(boundaries, x, options.right);
+}
+
+/// Whether each element is one of these.
+inline Tensor isin(const Tensor &elements, const Tensor &test_elements) {
+  detail::Called called("isin");
+  return elements.unsqueeze(-1).eq(test_elements.reshape(-1)).any(-1);
+}
+
+/// torch.finfo: of the floats of the program, f32 with --dtype=bf16.
+struct finfo {
+  double min, max, eps, tiny, smallest_normal;
+  int bits;
+  explicit finfo(DType dtype = kFloat) {
+    if (dtype != kFloat)
+      detail::fail("finfo: floats have one, of integers it is dl::iinfo");
+    bool wide = dl_float_is_double();
+    bits = wide ? 64 : 32;
+    max = wide ? __DBL_MAX__ : __FLT_MAX__;
+    min = -max;
+    eps = wide ? __DBL_EPSILON__ : __FLT_EPSILON__;
+    tiny = smallest_normal = wide ? __DBL_MIN__ : __FLT_MIN__;
+  }
+};
+
+struct iinfo {
+  i64 min, max;
+  int bits;
+  explicit iinfo(DType dtype) {
+    if (dtype != kInt64 && dtype != kInt32 && dtype != kUInt8)
+      detail::fail("iinfo: integers have one, of floats it is dl::finfo");
+    bits = dtype == kInt64 ? 64 : dtype == kInt32 ? 32 : 8;
+    max = dtype == kUInt8 ? 255 : i64((~0ull >> 1) >> (64 - bits));
+    min = dtype == kUInt8 ? 0 : -max - 1;
+  }
+};
+
+} // namespace dl
