@@ -383,6 +383,25 @@ void dl_main(dl::Program &p) {
         expected[mask != 0] = source.flatten()[:mask.sum()]
         np.testing.assert_array_equal(got["scattered"], expected)
 
+    def test_schedulers_by_name(self):
+        """The same rates whether arguments are named or stand at their places."""
+        pairs = [("StepLR", "2, 0.5", "{.step_size = 2, .gamma = 0.5}"), ("ConstantLR", "0.5, 3", "0.5, {.total_iters = 3}"),
+                 ("LinearLR", "0.5, 1.0, 4", "0.5, {.total_iters = 4}"), ("ExponentialLR", "0.5", "{.gamma = 0.5}"),
+                 ("PolynomialLR", "4, 2.0", "4, {.power = 2.0}"), ("CosineAnnealingLR", "5, 0.01", "{.T_max = 5, .eta_min = 0.01}"),
+                 ("CosineAnnealingWarmRestarts", "2, 2, 0.01", "2, 2, {.eta_min = 0.01}"),
+                 ("OneCycleLR", "0.5, {.total_steps = 8}", "{.max_lr = 0.5, .total_steps = 8}")]
+        members = "".join(f"  dl::Parameter a{i} = dl::ones({{1}}), b{i} = dl::ones({{1}});\n" for i in range(len(pairs)))
+        before = "".join(f"  dl::optim::SGD {w}({{net.{w}}}, 0.1); dl::optim::lr_scheduler::{name} s{w}({w}, {arguments});\n"
+                         for i, (name, *both) in enumerate(pairs) for w, arguments in zip((f"a{i}", f"b{i}"), both))
+        names = [f"{which}{i}" for i in range(len(pairs)) for which in "ab"]
+        step = "auto sum = loss * 0; " + "".join(f"sum = sum + net.{w}.sum(); " for w in names) + "net.zero_grad(); sum.backward();" + "".join(
+            f" {w}.step(); s{w}.step();" for w in names) + ' return {{"loss", loss}};'
+        self.build(step, members=members, before=before)
+        _, weights = self.run_steps(steps=6)
+        values = [np.array(weights[w])[0] for w in names]
+        self.assertEqual(values[::2], values[1::2])
+        self.assertEqual(len(set(values)), len(pairs))
+
     def test_a_function_for_each_group(self):
         before = """
   dl::optim::SGD optimizer({{.params = net.a.parameters(), .lr = 0.1}, {.params = net.b.parameters(), .lr = 0.2}});

@@ -6,6 +6,7 @@ z holds ties and values at bounds. In C++ and in Python the parameters are x, y,
 from parity.choice_cases import CHOICES
 from parity.distribution_cases import DISTRIBUTIONS
 from parity.fourier_cases import FOURIER
+from parity.keyword_cases import KEYWORDS
 from parity.matrix_cases import MATRICES
 from parity.scan_cases import SCANS
 
@@ -518,4 +519,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + CHOICES + DISTRIBUTIONS + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + CHOICES + KEYWORDS + DISTRIBUTIONS + list(losses())))

@@ -21,6 +21,7 @@ struct InplaceOptions {
 };
 /// By default the step says which it is.
 struct DropoutOptions {
+  double p = 0.5;
   bool training = dl_is_training(), inplace = false;
 };
 
@@ -162,6 +163,9 @@ inline Tensor dropout(const char *what, Tensor x, double p, bool training,
   }                                                                            \
   inline Tensor Name(Tensor x, double p, DropoutOptions o) {                   \
     return Name(x, p, o.training, o.inplace);                                  \
+  }                                                                            \
+  inline Tensor Name(Tensor x, DropoutOptions o) {                             \
+    return Name(x, o.p, o.training, o.inplace);                                \
   }
 DL_DROPOUT(dropout, false)
 DL_DROPOUT(dropout1d, true)

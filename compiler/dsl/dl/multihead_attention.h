@@ -113,6 +113,9 @@ public:
                      bool bias = true)
       : MultiheadAttention(embed_dim, num_heads,
                            {.dropout = dropout, .bias = bias}) {}
+  MultiheadAttention(i64 embed_dim, i64 num_heads, double dropout,
+                     MultiheadAttentionOptions o)
+      : MultiheadAttention(embed_dim, num_heads, (o.dropout = dropout, o)) {}
 
   Attended operator()(Tensor query, Tensor key, Tensor value,
                       const AttendOptions &o = {}) {

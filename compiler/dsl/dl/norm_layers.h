@@ -23,6 +23,8 @@ public:
   LayerNorm(const Dims &normalized_shape, double eps,
             bool elementwise_affine = true, bool bias = true)
       : LayerNorm(normalized_shape, {eps, elementwise_affine, bias}) {}
+  LayerNorm(const Dims &normalized_shape, double eps, LayerNormOptions o)
+      : LayerNorm(normalized_shape, (o.eps = eps, o)) {}
   Tensor forward(Tensor x) {
     return functional::layer_norm(x, normalized_shape, weight, bias,
                                   options.eps);
@@ -68,6 +70,8 @@ public:
   }
   GroupNorm(i64 num_groups, i64 num_channels, double eps, bool affine = true)
       : GroupNorm(num_groups, num_channels, {eps, affine}) {}
+  GroupNorm(i64 num_groups, i64 num_channels, double eps, GroupNormOptions o)
+      : GroupNorm(num_groups, num_channels, (o.eps = eps, o)) {}
   Tensor forward(Tensor x) {
     return functional::group_norm(x, num_groups, weight, bias, options.eps);
   }
@@ -106,6 +110,8 @@ public:
                bool affine = false, bool track_running_stats = false)
       : InstanceNorm(num_features,
                      {eps, momentum, affine, track_running_stats}) {}
+  InstanceNorm(i64 num_features, double eps, InstanceNormOptions o)
+      : InstanceNorm(num_features, (o.eps = eps, o)) {}
   Tensor forward(Tensor x) {
     if (x.dim() != Rank || x.size(1) != num_features)
       fail("InstanceNorm{}d: {} dims with {} channels are wanted, got {}",
@@ -155,6 +161,8 @@ public:
   BatchNorm(i64 num_features, double eps, double momentum = 0.1,
             bool affine = true, bool track_running_stats = true)
       : BatchNorm(num_features, {eps, momentum, affine, track_running_stats}) {}
+  BatchNorm(i64 num_features, double eps, BatchNormOptions o)
+      : BatchNorm(num_features, (o.eps = eps, o)) {}
   Tensor forward(Tensor x) {
     int rank = x.dim();
     if (rank < Least || rank > Most)

@@ -116,6 +116,9 @@ public:
   ReduceLROnPlateau(OptimizerBase &optimizer, const char *mode,
                     const PlateauOptions &options = {})
       : ReduceLROnPlateau(optimizer, with(options, mode)) {}
+  ReduceLROnPlateau(OptimizerBase &optimizer, const char *mode, double factor,
+                    PlateauOptions o = {})
+      : ReduceLROnPlateau(optimizer, mode, (o.factor = factor, o)) {}
 
   /// After each evaluation, with this metric of it: "test.loss".
   void step(const char *metric) {

@@ -216,4 +216,24 @@ DL_POSITIONS(max_pool2d, avg_pool2d, Pair)
 DL_POSITIONS(max_pool3d, avg_pool3d, Triple)
 #undef DL_POSITIONS
 
+/// The last ones by name: F::avg_pool2d(x, 3, 2, {.ceil_mode = true}).
+#define DL_KEYWORDS(pool, Size, Options)                                       \
+  inline Tensor pool(Tensor input, Size kernel_size, Size stride,              \
+                     Options options) {                                        \
+    options.stride = stride;                                                   \
+    return pool(input, kernel_size, options);                                  \
+  }                                                                            \
+  inline Tensor pool(Tensor input, Size kernel_size, Size stride,              \
+                     Size padding, Options options) {                          \
+    options.padding = padding;                                                 \
+    return pool(input, kernel_size, stride, options);                          \
+  }
+DL_KEYWORDS(max_pool1d, i64, MaxPool1dOptions)
+DL_KEYWORDS(avg_pool1d, i64, AvgPool1dOptions)
+DL_KEYWORDS(max_pool2d, Pair, MaxPool2dOptions)
+DL_KEYWORDS(avg_pool2d, Pair, AvgPool2dOptions)
+DL_KEYWORDS(max_pool3d, Triple, MaxPool3dOptions)
+DL_KEYWORDS(avg_pool3d, Triple, AvgPool3dOptions)
+#undef DL_KEYWORDS
+
 } // namespace dl::nn::functional

@@ -64,6 +64,7 @@ public:
 };
 
 struct StepLROptions {
+  i64 step_size = 0;
   Scalar gamma = 0.1;
 };
 /// lr times gamma every step_size steps.
@@ -80,7 +81,9 @@ public:
   }
   template <detail::Rate Gamma>
   StepLR(OptimizerBase &optimizer, i64 step_size, const Gamma &gamma)
-      : StepLR(optimizer, step_size, StepLROptions{gamma}) {}
+      : StepLR(optimizer, step_size, StepLROptions{step_size, gamma}) {}
+  StepLR(OptimizerBase &optimizer, StepLROptions options)
+      : StepLR(optimizer, options.step_size, options) {}
   Scalar rate(int, Scalar base, Scalar t) const override {
     return base * pow(gamma, floor(t / step_size));
   }
@@ -152,6 +155,10 @@ public:
   ConstantLR(OptimizerBase &optimizer, const Factor &factor,
              i64 total_iters = 5)
       : ConstantLR(optimizer, ConstantLROptions{factor, total_iters}) {}
+  template <detail::Rate Factor>
+  ConstantLR(OptimizerBase &optimizer, const Factor &factor,
+             ConstantLROptions o)
+      : ConstantLR(optimizer, (o.factor = factor, o)) {}
   Scalar rate(int, Scalar base, Scalar t) const override {
     return base * where(t < options.total_iters, options.factor, 1.0);
   }
@@ -177,6 +184,10 @@ public:
            Scalar end_factor = 1, i64 total_iters = 5)
       : LinearLR(optimizer,
                  LinearLROptions{start_factor, end_factor, total_iters}) {}
+  template <detail::Rate Start>
+  LinearLR(OptimizerBase &optimizer, const Start &start_factor,
+           LinearLROptions o)
+      : LinearLR(optimizer, (o.start_factor = start_factor, o)) {}
   Scalar rate(int, Scalar base, Scalar t) const override {
     Scalar part = minimum(t, options.total_iters) /
                   static_cast<double>(options.total_iters);
@@ -185,12 +196,18 @@ public:
   }
 };
 
+struct ExponentialLROptions {
+  detail::ByName by_name = {};
+  Scalar gamma = 1;
+};
 class ExponentialLR : public LRScheduler {
   Scalar gamma;
 
 public:
   ExponentialLR(OptimizerBase &optimizer, Scalar gamma)
       : LRScheduler("ExponentialLR", optimizer), gamma(gamma) {}
+  ExponentialLR(OptimizerBase &optimizer, const ExponentialLROptions &options)
+      : ExponentialLR(optimizer, options.gamma) {}
   Scalar rate(int, Scalar base, Scalar t) const override {
     return base * pow(gamma, t);
   }
@@ -214,6 +231,8 @@ public:
   }
   PolynomialLR(OptimizerBase &optimizer, i64 total_iters, Scalar power = 1)
       : PolynomialLR(optimizer, PolynomialLROptions{total_iters, power}) {}
+  PolynomialLR(OptimizerBase &optimizer, i64 total_iters, PolynomialLROptions o)
+      : PolynomialLR(optimizer, (o.total_iters = total_iters, o)) {}
   Scalar rate(int, Scalar base, Scalar t) const override {
     Scalar part = minimum(t, options.total_iters) /
                   static_cast<double>(options.total_iters);

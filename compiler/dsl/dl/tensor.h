@@ -2,7 +2,7 @@
 // Tensor.
 #include "composed_methods.h"
 #include "in_place_ops.h"
-#include "tensor_options.h"
+#include "keyword_methods.h"
 
 namespace dl {
 
@@ -288,6 +288,7 @@ public:
 
   DL_COMPOSED_METHODS
   DL_IN_PLACE_METHODS
+  DL_KEYWORD_METHODS
 };
 
 struct ValuesAndIndices {

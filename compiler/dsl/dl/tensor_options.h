@@ -73,5 +73,5 @@ template <int N> struct std::tuple_size<dl::Sizes<N>> {
 };
 template <decltype(sizeof(0)) I, int N>
 struct std::tuple_element<I, dl::Sizes<N>> {
-  using type = const dl::i64;
+  using type = dl::i64;
 };

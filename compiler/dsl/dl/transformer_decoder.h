@@ -205,6 +205,11 @@ public:
                      .num_decoder_layers = num_decoder_layers,
                      .dim_feedforward = dim_feedforward,
                      .dropout = dropout}) {}
+  Transformer(i64 d_model, i64 nhead, i64 num_encoder_layers,
+              i64 num_decoder_layers, TransformerOptions o)
+      : Transformer(d_model, nhead,
+                    (o.num_encoder_layers = num_encoder_layers,
+                     o.num_decoder_layers = num_decoder_layers, o)) {}
   Tensor operator()(Tensor src, Tensor tgt, const TransformOptions &o = {}) {
     detail::Scope scope(*this);
     return forward(src, tgt, o);

@@ -139,6 +139,14 @@ DL_TRANSPOSED(ConvTranspose3d, conv_transpose3d, Triple,
                                             .dilation = dilation,              \
                                             .return_indices = return_indices,  \
                                             .ceil_mode = ceil_mode} {}         \
+    Name(Size kernel_size, Size stride, Options given)                         \
+        : kernel_size(kernel_size), options(given) {                           \
+      options.stride = stride;                                                 \
+    }                                                                          \
+    Name(Size kernel_size, Size stride, Size padding, Options given)           \
+        : Name(kernel_size, stride, given) {                                   \
+      options.padding = padding;                                               \
+    }                                                                          \
     Tensor forward(Tensor x) {                                                 \
       return functional::function(x, kernel_size, options);                    \
     }                                                                          \
@@ -162,6 +170,14 @@ DL_MAX_POOL(MaxPool3d, max_pool3d, Triple, MaxPool3dOptions);
                   .padding = padding,                                          \
                   .ceil_mode = ceil_mode,                                      \
                   .count_include_pad = count_include_pad} {}                   \
+    Name(Size kernel_size, Size stride, Options given)                         \
+        : kernel_size(kernel_size), options(given) {                           \
+      options.stride = stride;                                                 \
+    }                                                                          \
+    Name(Size kernel_size, Size stride, Size padding, Options given)           \
+        : Name(kernel_size, stride, given) {                                   \
+      options.padding = padding;                                               \
+    }                                                                          \
     Tensor forward(Tensor x) {                                                 \
       return functional::function(x, kernel_size, options);                    \
     }                                                                          \
