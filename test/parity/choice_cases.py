@@ -10,6 +10,11 @@ CHANCES, T_CHANCES = "y.exp()", "y.exp()"
 POINT, T_POINT = "x.softmax(-1)", "x.softmax(-1)"
 CHOICE, T_CHOICE = "F::one_hot(x.argmax(-1), 6).to(dl::kFloat)", "F.one_hot(x.argmax(-1), 6).to(x)"
 
+# Bags of a list: the second one is empty, the last one has nothing but padding.
+INDICES, T_INDICES = "dl::tensor({0, 1, 3, 1, 2, 0, 1})", "torch.tensor([0, 1, 3, 1, 2, 0, 1])"
+OFFSETS, T_OFFSETS = "dl::tensor({0, 2, 2, 6, 7})", "torch.tensor([0, 2, 2, 6, 7])"
+TABLE, T_TABLE = "x[0]", "x[0]"
+
 
 def transformed(base, t_base, transforms, t_transforms, value, t_value):
     return f"D::TransformedDistribution({base}, {transforms}).log_prob({value})", f"D.TransformedDistribution({t_base}, [{t_transforms}]).log_prob({t_value})"
@@ -39,6 +44,12 @@ CHOICES = [
     (f"D::RelaxedOneHotCategorical(0.7, {CHANCES}).log_prob({POINT})", f"D.RelaxedOneHotCategorical(torch.tensor(0.7).to(x), {T_CHANCES}).log_prob({T_POINT})"),
     ("D::RelaxedOneHotCategorical(0.7, {.logits = y}).rsample().sum(-1).detach()", "torch.ones(3, 4).to(x)"),
     ("D::RelaxedBernoulli(0.7, y.sigmoid()).log_prob(x.sigmoid())", "D.RelaxedBernoulli(torch.tensor(0.7).to(x), y.sigmoid()).log_prob(x.sigmoid())"),
+    *[(f'F::embedding_bag({INDICES}, {TABLE}, {{.mode = "{mode}", .padding_idx = {padding}, .offsets = {OFFSETS}}})',
+       f"F.embedding_bag({T_INDICES}, {T_TABLE}, {T_OFFSETS}, mode='{mode}', padding_idx={padding})") for mode in ("sum", "mean", "max") for padding in (1, 3)],
+    (f"F::embedding_bag({INDICES}, {TABLE}, {{.offsets = dl::tensor({{0, 2, 2, 7}}), .include_last_offset = true}})",
+     f"F.embedding_bag({T_INDICES}, {T_TABLE}, torch.tensor([0, 2, 2, 7]), include_last_offset=True)"),
+    (f'F::embedding_bag({INDICES}, {TABLE}, {{.mode = "sum", .per_sample_weights = y[0].flatten().narrow(0, 0, 7), .offsets = {OFFSETS}}})',
+     f"F.embedding_bag({T_INDICES}, {T_TABLE}, {T_OFFSETS}, mode='sum', per_sample_weights=y[0].flatten()[:7])"),
     transformed(NORMAL, T_NORMAL, "D::TanhTransform()", "D.TanhTransform()", "(x * 0.5).tanh()", "(x * 0.5).tanh()"),
     transformed(NORMAL, T_NORMAL, "D::ExpTransform(), D::AffineTransform(0.5, y.exp())", "D.ExpTransform(), D.AffineTransform(0.5, y.exp())", "x.exp() + 0.6", "x.exp() + 0.6"),
     transformed(NORMAL, T_NORMAL, "D::SigmoidTransform()", "D.SigmoidTransform()", "x.sigmoid()", "x.sigmoid()"),

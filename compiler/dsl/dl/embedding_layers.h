@@ -42,7 +42,12 @@ public:
   }
 };
 
-/// Bags of as many indices each: [N,B] gives [N,embedding_dim].
+/// Of a call of EmbeddingBag.
+struct BagOptions {
+  Tensor offsets = {}, per_sample_weights = {};
+};
+/// Bags of as many indices each, [N,B], or a list of indices and the offsets at
+/// which bags begin: gives [N,embedding_dim].
 class EmbeddingBag : public Module {
 public:
   i64 num_embeddings = 0, embedding_dim = 0;
@@ -58,10 +63,29 @@ public:
     weight = detail::table("EmbeddingBag", num_embeddings, embedding_dim,
                            options.padding_idx);
   }
-  Tensor forward(Tensor input, Tensor per_sample_weights = {}) {
-    EmbeddingBagOptions given = options;
-    given.per_sample_weights = per_sample_weights;
-    return functional::embedding_bag(input, weight, given);
+  Tensor operator()(const Tensor &input, const BagOptions &given = {}) {
+    detail::Scope scope(*this);
+    return forward(input, given);
+  }
+  /// Behind a list its offsets, behind [N,B] the weights of what is summed.
+  Tensor operator()(const Tensor &input, const Tensor &second,
+                    const Tensor &per_sample_weights = {}) {
+    detail::Scope scope(*this);
+    return forward(input, second, per_sample_weights);
+  }
+  Tensor forward(const Tensor &input, const BagOptions &given = {}) {
+    EmbeddingBagOptions all = options;
+    all.offsets = given.offsets;
+    all.per_sample_weights = given.per_sample_weights;
+    return functional::embedding_bag(input, weight, all);
+  }
+  Tensor forward(const Tensor &input, const Tensor &second,
+                 const Tensor &per_sample_weights = {}) {
+    if (input.dim() == 1)
+      return forward(
+          input, {.offsets = second, .per_sample_weights = per_sample_weights});
+    return forward(input, {.per_sample_weights =
+                               second.defined() ? second : per_sample_weights});
   }
 };
 

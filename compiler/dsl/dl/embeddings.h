@@ -1,6 +1,8 @@
 #pragma once
 // Rows of a table, one by one and in bags.
 #include "order.h"
+#include "scans.h"
+#include "scatter_reduce.h"
 
 namespace dl::nn {
 
@@ -12,10 +14,13 @@ struct EmbeddingOptions {
 };
 
 /// mode: "mean", "sum" or "max". per_sample_weights multiply what is summed.
+/// offsets: where each bag begins in a list of indices; with
+/// include_last_offset the last one is where they end.
 struct EmbeddingBagOptions {
   const char *mode = "mean";
   i64 padding_idx = EmbeddingOptions::kNone;
-  Tensor per_sample_weights = {};
+  Tensor per_sample_weights = {}, offsets = {};
+  bool include_last_offset = false;
 };
 
 namespace functional {
@@ -41,8 +46,40 @@ inline Tensor embedding(Tensor input, Tensor weight,
   return where(unused.unsqueeze(-1), chosen.detach(), chosen);
 }
 
-/// Rows of `weight` reduced over each bag of indices: [N,B] gives [N,D]. What
-/// is padding does not count; a bag of nothing else gives zeros.
+namespace detail {
+using namespace nn::detail;
+/// Rows [N,D] of a list of indices, reduced over the bags that begin at these
+/// offsets; `used` [N] says which count.
+inline Tensor rows_of_bags(const Tensor &rows, const Tensor &used,
+                           const EmbeddingBagOptions &options) {
+  const char *what = "embedding_bag";
+  i64 count = rows.size(0),
+      bags = options.offsets.numel() - options.include_last_offset;
+  if (options.offsets.dim() != 1 || bags < 1)
+    fail("{}: the offsets are a list, got {}", what, options.offsets.sizes());
+  Tensor begins = as_indices(what, options.offsets.narrow(0, 0, bags));
+  check_indices(what, begins, count + 1);
+  Tensor bag = scattered(full({bags}, 1, kInt64), 0, begins, count + 1)
+                   .narrow(0, 0, count)
+                   .cumsum(0) -
+               1;
+  Tensor to = zeros({bags, rows.size(1)});
+  if (equal(options.mode, "max")) {
+    Tensor most = to.index_reduce(0, bag, where(used.unsqueeze(-1), rows, -inf),
+                                  "amax", {.include_self = false});
+    return where(most.eq(-inf), 0, most);
+  }
+  Tensor sum = to.index_add(0, bag, where(used.unsqueeze(-1), rows, 0));
+  if (equal(options.mode, "sum"))
+    return sum;
+  Tensor each = scattered(used.to(kInt64), 0, bag, bags);
+  return sum / each.clamp_min(1).unsqueeze(-1);
+}
+} // namespace detail
+
+/// Rows of `weight` reduced over each bag of indices: [N,B] gives [N,D], or a
+/// list of them with offsets. What is padding does not count; a bag of nothing
+/// else gives zeros.
 inline Tensor embedding_bag(Tensor input, Tensor weight,
                             const EmbeddingBagOptions &options = {}) {
   detail::Called called("embedding_bag");
@@ -52,9 +89,10 @@ inline Tensor embedding_bag(Tensor input, Tensor weight,
     detail::fail("embedding_bag: mode \"{}\" is unknown; \"sum\", \"mean\" and "
                  "\"max\" are",
                  options.mode);
-  if (input.dim() != 2)
-    detail::fail("embedding_bag: the indices are [items,indices of a bag], got "
-                 "{}",
+  bool listed = options.offsets.defined();
+  if (input.dim() != (listed ? 1 : 2))
+    detail::fail("embedding_bag: the indices are [items,indices of a bag], or "
+                 "a list with offsets, got {}",
                  input.sizes());
   Tensor given = options.per_sample_weights;
   if (given.defined() && (mean || most))
@@ -66,11 +104,17 @@ inline Tensor embedding_bag(Tensor input, Tensor weight,
   Tensor rows = embedding(input, weight, {.padding_idx = padding});
   if (given.defined())
     rows = rows * given.unsqueeze(-1);
-  if (padding == EmbeddingOptions::kNone)
+  bool all = padding == EmbeddingOptions::kNone;
+  if (all && !listed)
     return most ? rows.amax(1) : mean ? rows.mean(1) : rows.sum(1);
-  Tensor index = detail::as_indices("embedding_bag", input);
-  Tensor unused =
-      index.eq(padding < 0 ? padding + weight.size(0) : padding).unsqueeze(-1);
+  Tensor index = detail::as_indices("embedding_bag", input), unused;
+  if (!all)
+    unused = index.eq(padding < 0 ? padding + weight.size(0) : padding);
+  if (listed)
+    return detail::rows_of_bags(
+        rows, all ? full(input.sizes(), 1, kBool) : unused.logical_not(),
+        options);
+  unused = unused.unsqueeze(-1);
   Tensor used = unused.logical_not().to(kInt64).sum(1);
   if (most)
     return where(used.eq(0), 0, rows.masked_fill(unused, -inf).amax(1));
