@@ -293,7 +293,7 @@ static bool explainCall(CxxProblem &problem) {
       })) {
     replace(problem, "an argument in braces has no type on its way to forward; "
                      "write the type in front, as in model(x, "
-                     "nn::LSTMState{h, c})");
+                     "nn::LSTMState{h, c}); no tensor is dl::Tensor()");
     return true;
   }
   std::string reason = textBehind(problem, "would be invalid: ");

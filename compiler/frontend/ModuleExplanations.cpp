@@ -73,8 +73,28 @@ static bool explainBrackets(CxxProblem &problem,
   return true;
 }
 
+/// auto [y, s] = layers[0](x), or std::tie(y, s) = ...
+static bool explainSeveral(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  bool names = text.starts_with("type 'Tensor' binds to 1 element") ||
+               text.starts_with("type 'dl::Tensor' binds to 1 element");
+  bool tied =
+      text.starts_with("no viable overloaded '='") &&
+      llvm::any_of(problem.notes, [](const CxxNote &note) {
+        return StringRef(note.message.text).contains("tuple<dl::Tensor &");
+      });
+  if (!names && !tied)
+    return false;
+  problem.notes.clear();
+  problem.message.text =
+      "one tensor comes out here, and several names are given; a module of any "
+      "type, as in nn::ModuleList and nn::Sequential, gives one: those that "
+      "give several are members, or in a std::vector<Block>";
+  return true;
+}
+
 bool dl::frontend::explainModule(CxxProblem &problem,
                                  std::vector<CxxProblem> &problems) {
   return explainMember(problem) || explainAssignment(problem) ||
-         explainBrackets(problem, problems);
+         explainBrackets(problem, problems) || explainSeveral(problem);
 }

@@ -331,7 +331,10 @@ private:
         held.str() + " in a std::" + record.getNameAsString() +
         ": not in this version; " +
         (held == "modules"
-             ? "a std::vector of them, an array or nn::ModuleList is found"
+             ? record.getName() == "optional"
+                   ? "an nn::AnyModule may be empty: if (skip) x = skip(x)"
+                   : "a std::vector of them, an array or nn::ModuleList is "
+                     "found"
              : "a std::vector of them or an array is found");
     message.at = {at.getFilename(), at.getLine(), at.getColumn(), ""};
     result.overlooked.push_back(message);

@@ -17,6 +17,7 @@ inline Tensor full(const Shape &size, const Operand &fill_value,
                      : static_cast<double>(fill_value.integer);
   if (fill_value.kind == DL_PROMOTED)
     detail::fail("full: fill_value is a tensor; a number is wanted");
+  detail::require_finite("full", fill_value);
   bool exact = value < 0x1p63 && static_cast<i64>(value) == fill_value.integer;
   if (fill_value.kind == DL_INT_SCALAR && !exact &&
       static_cast<int>(options.dtype) > DL_FLOAT64)

@@ -63,8 +63,10 @@ inline Tensor Tensor::where(Tensor condition, const Operand &other) const {
 /// Keeps its dtype: the value becomes one.
 inline Tensor Tensor::masked_fill(Tensor mask, const Operand &value) const {
   detail::Called called("masked_fill");
-  if (is_floating_point())
+  if (is_floating_point()) {
+    detail::require_finite("masked_fill", value);
     return dl::where(mask, value, *this);
+  }
   if (value.kind == DL_FLOAT_SCALAR &&
       __builtin_floor(value.number) != value.number)
     detail::fail("masked_fill: the value {} is no number of a tensor of "

@@ -8,6 +8,18 @@ using detail::Operand;
 
 inline constexpr i64 kEnd = 0x7fffffffffffffff;
 
+namespace detail {
+/// Of the program's floats.
+inline void require_finite(const char *what, const Operand &value) {
+  double size = value.number < 0 ? -value.number : value.number;
+  if (value.kind == DL_FLOAT_SCALAR && !dl_float_is_double() &&
+      size > 3.4028234663852886e38 && size <= 1.7976931348623157e308)
+    fail("{}: an f32 holds numbers up to 3.4e38, not {}; use dl::inf, "
+         "dl::finfo(dl::kFloat).max, or dlcc --dtype=f64",
+         what, value.number);
+}
+} // namespace detail
+
 struct ReduceOptions {
   bool keepdim = false;
 };
