@@ -256,4 +256,55 @@ void warnOfUndividedViews(ModuleOp module, const Mesh &mesh) {
   });
 }
 
+/// The values of a step that its batch has a part in.
+static llvm::DenseSet<Value> madeOfItems(graph::StepOp step) {
+  llvm::DenseSet<Value> made;
+  for (BlockArgument argument : step.getBody().getArguments())
+    if (graph::portOf(argument).asInput())
+      made.insert(argument);
+  for (Operation &op : step.getBody().front())
+    if (llvm::any_of(op.getOperands(),
+                     [&](Value x) { return made.contains(x); }))
+      made.insert(op.result_begin(), op.result_end());
+  return made;
+}
+
+/// From this part of the work on.
+static constexpr double kMuchRepeated = 0.1;
+
+void warnOfRepeatedProducts(ModuleOp module, const Mesh &mesh) {
+  for (auto step : module.getOps<graph::StepOp>()) {
+    int64_t batch = step.getBatch().value_or(0);
+    const Axes axes = mesh.itemAxes(batch);
+    if (!step.getTraining() || step.getIsShort() || mesh.count(axes) < 2)
+      continue;
+    llvm::DenseSet<Value> made = madeOfItems(step);
+    double repeated = 0, divided = 0;
+    graph::LoopNestOpInterface most;
+    for (auto op : step.getOps<graph::LoopNestOpInterface>()) {
+      if (!op.getLoopNest().contraction || !made.contains(op->getResult(0)) ||
+          graph::roleOf(op->getLoc()) == graph::StepRole::Update)
+        continue;
+      auto factors = op->getAttrOfType<graph::ShardingAttr>(kFactors);
+      double points = static_cast<double>(op.getLoopNest().points());
+      bool uses = factors && llvm::any_of(axes, [&](unsigned axis) {
+                    return TensorSharding::of(factors, mesh).uses(axis);
+                  });
+      (uses ? divided : repeated) += points;
+      if (!uses && (!most || points > most.getLoopNest().points()))
+        most = op;
+    }
+    double ranks = static_cast<double>(mesh.count(axes));
+    double share = repeated / (repeated + divided / ranks);
+    if (most && share >= kMuchRepeated)
+      emitWarning(most->getLoc())
+          << "the ranks along '" << namesOf(axes, mesh)
+          << "' compute this product alike, "
+          << graph::typeText(most->getResult(0).getType()) << ", and with it "
+          << static_cast<int64_t>(100 * share + 0.5)
+          << " % of each one's products: none of its dims "
+             "is one of items; .shard() divides another one";
+  }
+}
+
 } // namespace dl::partition

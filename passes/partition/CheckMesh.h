@@ -19,4 +19,9 @@ void warnOfUnusedAxes(mlir::ModuleOp module, const Mesh &mesh);
 /// and computes, all.
 void warnOfUndividedViews(mlir::ModuleOp module, const Mesh &mesh);
 
+/// Afterwards: products that items have a part in, and that all ranks along
+/// their axes compute, if they are much of a rank's work: experts whose tokens
+/// are chosen among all items of the batch.
+void warnOfRepeatedProducts(mlir::ModuleOp module, const Mesh &mesh);
+
 } // namespace dl::partition

@@ -38,6 +38,7 @@ struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
     states.record(module);
     warnOfUnusedAxes(module, mesh);
     warnOfUndividedViews(module, mesh);
+    warnOfRepeatedProducts(module, mesh);
   }
 };
 

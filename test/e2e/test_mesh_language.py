@@ -48,6 +48,43 @@ void dl_main(dl::Program &p) {
 }
 """
 
+# Top-2 of four experts, each with room for all tokens.
+EXPERTS = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Net : nn::Module {
+  nn::Embedding wte{96, 32};
+  nn::Linear router{32, 4}, head{32, 96};
+  dl::Parameter up = dl::randn({4, 32, 48}) * 0.1, down = dl::randn({4, 48, 32}) * 0.1;
+  dl::Tensor forward(dl::Tensor x) {
+    auto t = wte(x).flatten(0, 1);
+    auto n = t.size(0);
+    auto [scores, chosen] = router(t).topk(2, -1);
+    auto flat = chosen.flatten(), hot = F::one_hot(flat, 4);
+    auto place = flat * n + (hot.cumsum(0) * hot).sum(-1) - 1;
+    auto sent = dl::zeros({4 * n, 32}).index_copy(0, place, t.index_select(0, dl::arange(n).repeat_interleave(2))).view({4, n, 32})%s;
+    auto made = dl::matmul(F::gelu(dl::matmul(sent, up)), down).view({4 * n, 32});
+    auto back = made.index_select(0, place) * F::softmax(scores, -1).flatten().unsqueeze(1);
+    return head(t + back.view({n, 2, 32}).sum(1));
+  }
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TokenDataset("text.txt", {.length = 32, .batch_size = 8});
+  Net net;
+  dl::optim::AdamW optimizer(net.parameters(), {.lr = 0.01});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(b.data), b.target.flatten());
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
 ROTATED = """
 #include <dl/dl.h>
 namespace nn = dl::nn;
@@ -190,6 +227,16 @@ class LanguageMesh(support.ToolTest):
             self.assertEqual(said.count("warning"), 1 if words else 0, said)
             self.assertRegex(said, r"net\.dl:10:\d+: warning: .*" + re.escape(words) if words else "^$")
         self.check(expected, "--mesh=tp=3")
+
+    def test_experts_of_all_tokens(self):
+        """Tokens of all items are put where their expert's are: the ranks compute the same, and say so, until the experts are divided."""
+        for divided, words in ("", "the ranks along 'dp' compute this product alike, f32 [4,256,48], and with it 80 % of"), ('.shard({"dp", nullptr, nullptr})', ""):
+            self.write("net.dl", EXPERTS % divided)
+            expected = self.train()
+            said = support.dltools.call([support.dltools.DLCC, "net.dl", "--mesh=dp=2", "-o", "net.plan"], self.folder).stderr
+            self.assertEqual(said.count("warning"), 1 if words else 0, said)
+            self.assertIn(words, said)
+            self.check(expected, "--mesh=dp=2")
 
     def test_a_divided_table(self):
         """Megatron's VocabParallelEmbedding: each rank looks up what its rows have, and parts are added up, if the table is larger than that;
