@@ -113,9 +113,13 @@ void Graph::nameParameters() {
     }
   tellModulesApart(inModule);
   if (auto equal = findEqualNames())
-    reporter.failAt(parameters[equal->first].made,
-                    "two parameters are called '" + equal->second +
-                        "'; make both members of one nn::Module");
+    reporter.failAt(
+        parameters[equal->first].made,
+        std::string("two ") +
+            (parameters[equal->first].isBuffer ? "buffers" : "parameters") +
+            " are called '" + equal->second +
+            "'; make both members of one nn::Module, which what "
+            "holds them is derived from");
 }
 
 /// What an optimizer was to train, and no loss depends on.

@@ -61,6 +61,43 @@ def SplitStep : Pass<"split-step", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dl::graph::GraphDialect"];
 }
 
+def NarrowToSlices : Pass<"narrow-to-slices", "::dl::graph::StepOp"> {
+  let summary = "Of what slices alone read, the rest is not computed";
+  let description = [{
+    In training, before there are gradients, so that these are narrow, too: the first token of a
+    classifier's last block, the lowest frequencies of a transform. An op that only slices read, of
+    a part of its result, is computed for that part, of parts of its operands; the hull of
+    several parts, or each by itself where they are less than half of it. Not through what sums
+    over a dim that is cut, nor convolutions and draws.
+
+    ```mlir
+    %y = graph.matmul %x, %w {spec = "btc,oc->bto"}
+    %f = graph.slice %y [:, 0:1, :]
+    // =>
+    %s = graph.slice %x [:, 0:1, :]
+    %f = graph.matmul %s, %w {spec = "btc,oc->bto"}
+    ```
+  }];
+}
+
+def SkipZeros : Pass<"skip-zeros", "::dl::graph::StepOp"> {
+  let summary = "Products do not multiply the zeros around parts";
+  let description = [{
+    In training, before there are gradients. Of a tensor that is zero but for parts, `graph.pad` or parts
+    that were assigned, it is known which they are, through what keeps zeros: negation, factors,
+    sums of such tensors, other shapes, products, as if what they are multiplied by were finite. A product of it is the sum of the parts' products,
+    where these are at most three quarters of it.
+
+    ```mlir
+    %z = graph.pad %x {low = [0, 0], high = [0, 20], ...} : tensor<8x12xf32> -> tensor<8x32xf32>
+    %y = graph.matmul %z, %t {spec = "bk,kj->bj"}
+    // =>
+    %s = graph.slice %t [0:12, :]
+    %y = graph.matmul %x, %s {spec = "bk,kj->bj"}
+    ```
+  }];
+}
+
 def ExpandGradients : Pass<"expand-gradients", "::dl::graph::StepOp"> {
   let summary = "Writes out graph.gradients, in reverse over SSA";
   let description = [{

@@ -28,6 +28,9 @@ void dl::buildBackwardPipeline(OpPassManager &manager) {
   OpPassManager &steps = manager.nest<graph::StepOp>();
   // Powers become products before they are differentiated.
   steps.addPass(createCanonicalizer());
+  steps.addPass(createSkipZeros());
+  steps.addPass(createCSEPass()); // what nothing reads keeps nothing whole
+  steps.addPass(createNarrowToSlices());
   steps.addPass(createExpandGradients());
   steps.addPass(createExpandOptimizers());
   steps.addPass(createDecompose());

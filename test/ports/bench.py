@@ -110,7 +110,10 @@ def processor_ms(folder, seconds):
 def compare(name, threads, options, folder):
     peers = {"eager": Peer(name, threads, "eager", options.cpu)}
     if not options.eager and int(peers["eager"].version.split(".")[0]) >= 2:
-        peers["compile"] = Peer(name, threads, "compile", options.cpu)
+        try:
+            peers["compile"] = Peer(name, threads, "compile", options.cpu)
+        except RuntimeError:  # of one that it does not compile
+            print(f"{name}: torch.compile fails", file=sys.stderr)
     mine, theirs = [], {mode: [] for mode in peers}
     for _ in range(options.rounds):
         if options.cpu:
@@ -128,7 +131,7 @@ def compare(name, threads, options, folder):
 
 
 def modes_of(rows):
-    return [mode for mode in ("eager", "compile") if f"{mode}_ms" in rows[0]]
+    return [mode for mode in ("eager", "compile") if any(f"{mode}_ms" in row for row in rows)]
 
 
 def write_readme(path, result):
@@ -139,7 +142,7 @@ def write_readme(path, result):
     lines = [header, ["---"] + ["---:"] * (len(header) - 1)]
     for name in dict.fromkeys(row["port"] for row in rows):
         own = {row["threads"]: row for row in rows if row["port"] == name}
-        lines.append([name] + [f"{own[n][key]:.3g}" for n in threads for key in ["ours_ms", *[m + "_ms" for m in modes], "ratio"]])
+        lines.append([name] + [f"{own[n][key]:.3g}" if key in own[n] else "fails" for n in threads for key in ["ours_ms", *[m + "_ms" for m in modes], "ratio"]])
     about = (f"{result['date']}, {result['cpu']}, {result['cores']} cores, others at work on them (load {result['load_at_start']:.0f}); "
              f"PyTorch {rows[0]['torch']}; medians of {result['rounds']} rounds in turns{', processor time' if result['cpu_time'] else ''}.")
     table = about + "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -170,11 +173,11 @@ def main():
             for threads in map(int, options.threads.split(",")):
                 rows.append(compare(name, threads, options, folder))
                 row = rows[-1]
-                times = ", ".join(f"{mode} {row[mode + '_ms']:.3g} ms" for mode in modes_of(rows))
+                times = ", ".join(f"{mode} {row[mode + '_ms']:.3g} ms" for mode in modes_of([row]))
                 print(f"{name}, {threads}: {row['ours_ms']:.3g} ms, PyTorch {times}, {row['ratio']:.2f}", file=sys.stderr, flush=True)
     modes = modes_of(rows)
     machine.table("ports, ms a step", ["port", "threads", "dlrun", *(f"PyTorch {mode}" for mode in modes), "ratio to its best"],
-                  [[r["port"], r["threads"], r["ours_ms"], *(r[mode + "_ms"] for mode in modes), r["ratio"]] for r in rows])
+                  [[r["port"], r["threads"], r["ours_ms"], *(r.get(mode + "_ms", "fails") for mode in modes), r["ratio"]] for r in rows])
     result = {**machine.describe(), "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds, "cpu_time": options.cpu, "rows": rows}
     json.dump(result, sys.stdout, indent=1)
     print()

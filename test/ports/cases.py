@@ -145,5 +145,7 @@ PORTS = [
     Port("mamba", {"x.npy": integers("VOCAB", "LENGTH"), "y.npy": integers("VOCAB", "LENGTH")},
          {"BATCH": 4, "LENGTH": 24, "DIM": 16, "INNER": 32, "STATE": 4, "RANK": 2}, mesh=True,
          start={"A_log": (0.5, 0.7), r"\.D$": (1.0, 0.1)}),
+    Port("fno", {"a.npy": normal("SIZE", "SIZE"), "u.npy": normal("SIZE", "SIZE")}, {"BATCH": 4, "SIZE": 16, "WIDTH": 8, "MODES": 4, "LAYERS": 2}, mesh=True,
+         start={"weights": (0.0, 0.1)}),
 ]
 BY_NAME = {port.name: port for port in PORTS}

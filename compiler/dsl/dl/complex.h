@@ -97,6 +97,9 @@ inline Complex view_as_complex(const Tensor &x) {
 inline Tensor view_as_real(const Complex &x) {
   return stack({x.real, x.imag}, -1);
 }
+inline Complex zeros_like(const Complex &x) {
+  return {zeros_like(x.real), zeros_like(x.imag)};
+}
 inline Tensor real(const Complex &x) { return x.real; }
 inline Tensor imag(const Complex &x) { return x.imag; }
 inline Tensor abs(const Complex &x) { return x.abs(); }
