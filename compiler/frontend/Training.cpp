@@ -1,4 +1,5 @@
 // Gradients.
+#include "compiler/frontend/GradientReach.h"
 #include "compiler/frontend/Graph.h"
 #include "dialects/graph/Inference.h"
 #include "llvm/ADT/DenseSet.h"
@@ -23,6 +24,23 @@ Value Graph::stateValue(const StateKey &key, RankedTensorType type) {
     trace->stateOrder.push_back(key);
   }
   return values.back();
+}
+
+/// Does the value depend on such an op of the same step? What an optimizer made
+/// is a new beginning.
+template <class Kind> static bool dependsOn(Value value) {
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Value> worklist = {value};
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isa<Kind>(op))
+      return true;
+    if (!isa<dl::graph::OptimizerOpInterface>(op))
+      worklist.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
 }
 
 /// The operands on which what an op gives depends in a way that has gradients.
@@ -66,29 +84,17 @@ std::vector<int> Graph::leavesOf(Value loss, std::vector<Value> &values) {
       continue;
     llvm::append_range(worklist, differentiableOperands(op));
   }
+  SmallVector<Value> all(llvm::make_second_range(leaves));
+  llvm::DenseSet<Value> reached(all.begin(), all.end());
+  if (!all.empty() && dependsOn<dl::graph::GradientsOp>(loss))
+    reached = reachedLeaves(loss, all);
   std::vector<int> numbers;
-  for (const auto &[number, value] : leaves) {
-    numbers.push_back(number);
-    values.push_back(value);
-  }
+  for (const auto &[number, value] : leaves)
+    if (reached.contains(value)) {
+      numbers.push_back(number);
+      values.push_back(value);
+    }
   return numbers;
-}
-
-/// Does the value depend on such an op of the same step? What an optimizer made
-/// is a new beginning.
-template <class Kind> static bool dependsOn(Value value) {
-  llvm::DenseSet<Operation *> seen;
-  SmallVector<Value> worklist = {value};
-  while (!worklist.empty()) {
-    Operation *op = worklist.pop_back_val().getDefiningOp();
-    if (!op || !seen.insert(op).second)
-      continue;
-    if (isa<Kind>(op))
-      return true;
-    if (!isa<dl::graph::OptimizerOpInterface>(op))
-      worklist.append(op->operand_begin(), op->operand_end());
-  }
-  return false;
 }
 
 void Graph::backward(int handle) {

@@ -2,7 +2,6 @@
 #include "dialects/graph/StepRole.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/backward/GradientSums.h"
-#include "passes/backward/MissingGradients.h"
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
@@ -24,8 +23,7 @@ class Reverse {
 public:
   explicit Reverse(graph::GradientsOp op) : op(op), builder(op, &marker) {}
 
-  /// Adds the gradients that are none, zeros in their place, to `missing`.
-  LogicalResult run(SmallVector<Value> &missing) {
+  LogicalResult run() {
     markDependents();
     Operation *before = op->getPrevNode();
     graph::GraphBuilder g(builder, op.getLoc());
@@ -35,8 +33,7 @@ public:
         return failure();
     if (op.getWithinStep() && before)
       readAttached(before);
-    replace(missing);
-    return success();
+    return replace();
   }
 
 private:
@@ -153,31 +150,24 @@ private:
     return sumOfMany(builder, value.getLoc(), found->second);
   }
 
-  void replace(SmallVector<Value> &missing) {
+  LogicalResult replace() {
     SmallVector<Value> results;
-    std::string names;
     for (Value param : op.getParams()) {
       Value gradient = gradientOf(param);
-      if (!gradient) {
+      // It depends on it through a mask alone, as the derivative of a ReLU;
+      // within a step maybe not at all.
+      if (!gradient && (op.getWithinStep() || isReadFrom(param))) {
         graph::GraphBuilder g(builder, op.getLoc());
         gradient = g.make<graph::FullOp>(APFloat(0.0), param.getType());
-        // As the derivative of a ReLU depends on its input, by a mask, or not
-        // at all, as that of a sum; within a step frontends refuse that.
-        if (!op.getWithinStep() && !isReadFrom(param)) {
-          missing.push_back(gradient);
-          names += (names.empty() ? "" : ", ") + describe(param);
-        }
       }
+      if (!gradient)
+        return emitModelError(op)
+               << "backward: the loss does not depend on " << describe(param);
       results.push_back(gradient);
     }
-    bool one = !StringRef(names).contains(',');
-    if (!names.empty())
-      emitWarning(op->getLoc())
-          << "backward: " << names << (one ? " gets" : " get")
-          << " no gradient here: the loss does not depend on "
-          << (one ? "it" : "them");
     op->replaceAllUsesWith(results);
     op->erase();
+    return success();
   }
 
   /// The loss is computed from it, however.
@@ -214,11 +204,9 @@ struct ExpandGradients : dl::impl::ExpandGradientsBase<ExpandGradients> {
     // In program order: a later one may differentiate an earlier one's result.
     SmallVector<graph::GradientsOp> ops(
         getOperation().getOps<graph::GradientsOp>());
-    SmallVector<Value> missing;
     for (graph::GradientsOp op : ops)
-      if (failed(Reverse(op).run(missing)))
+      if (failed(Reverse(op).run()))
         return signalPassFailure();
-    dropMissingGradients(missing);
     graph::dropCustomGradients(getOperation());
     for (auto left : getOperation().getOps<graph::OutputGradientOp>()) {
       emitModelError(left)

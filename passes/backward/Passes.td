@@ -104,7 +104,7 @@ def ExpandGradients : Pass<"expand-gradients", "::dl::graph::StepOp"> {
     Asks DifferentiableOpInterface of each op between the parameters and the loss.
     What a value that is used many times gets (by an unrolled loop) is added by few ops: parts
     beside each other are one graph.cat, products and sums that differ in their operands alone one.
-    A parameter that the loss does not depend on is not updated, with a warning. What is made for gradients within the step,
+    A parameter that the loss does not depend on is an error. What is made for gradients within the step,
     which may be differentiated again, reads copies that have no stationary detach. Afterwards
     there is no graph.gradients, no graph.custom_gradient and no graph.detach, nor the graph.copy that keeps a value whose gradient is asked for from being folded away.
 
