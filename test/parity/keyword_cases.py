@@ -8,6 +8,7 @@ KEYWORDS = [
     ("x.logsumexp({.dim = 1})", "x.logsumexp(dim=1)"), ("x.nansum({.dim = 1}) + x.nanmean({.dim = 1})", "x.nansum(dim=1) + x.nanmean(dim=1)"),
     ("x.max({.dim = 1}).values + dl::min(x, {.dim = 1}).values", "x.max(dim=1).values + torch.min(x, dim=1).values"),
     ("x.argmax({.dim = 1, .keepdim = true}) + dl::argmin(x, {.dim = 1, .keepdim = true})", "x.argmax(dim=1, keepdim=True) + torch.argmin(x, dim=1, keepdim=True)"),
+    ("x.amax({.keepdim = true}) + dl::norm(x, \"fro\") + x.norm({.p = \"fro\", .dim = {0, 1}, .keepdim = true})", "x.amax((0, 1, 2), keepdim=True) + torch.norm(x, 'fro') + x.norm('fro', (0, 1), True)"),
     ("x.prod({.dim = 1})", "x.prod(dim=1)"), ("x.median({.dim = 2}).values", "x.median(dim=2).values"), ("x.median(2, {.keepdim = true}).indices", "x.median(2, keepdim=True).indices"),
     ("x.var({.dim = 1, .unbiased = false})", "x.var(dim=1, unbiased=False)"), ("dl::std(x, {.dim = {0, 2}, .keepdim = true})", "torch.std(x, dim=(0, 2), keepdim=True)"),
     ("x.std({.unbiased = false})", "x.std(unbiased=False)"), ("x.norm(2, {.dim = 1})", "x.norm(2, dim=1)"), ("x.quantile(0.3, {.dim = 1})", "x.quantile(0.3, dim=1)"),

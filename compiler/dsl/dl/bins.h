@@ -34,7 +34,8 @@ inline Tensor searchsorted(const Tensor &sorted, const Tensor &values,
                  options.side);
   Tensor each = values.unsqueeze(-1),
          all = edges.rank == 1 ? sorted : sorted.unsqueeze(-2);
-  return (right ? all.le(each) : all.lt(each)).sum(-1);
+  // (A NaN is behind all of them.)
+  return (right ? each.lt(all) : each.le(all)).logical_not().sum(-1);
 }
 inline Tensor searchsorted(const Tensor &sorted, const Tensor &values,
                            bool right) {
@@ -62,9 +63,11 @@ struct finfo {
   double min, max, eps, tiny, smallest_normal;
   int bits;
   explicit finfo(DType dtype = kFloat) {
-    if (dtype != kFloat)
-      detail::fail("finfo: floats have one, of integers it is dl::iinfo");
     bool wide = dl_float_is_double();
+    if (dtype != kFloat && dtype != (wide ? kFloat64 : kFloat32))
+      detail::fail("finfo: the floats of this program are dl::kFloat, {} bits; "
+                   "of integers it is dl::iinfo",
+                   wide ? 64 : 32);
     bits = wide ? 64 : 32;
     max = wide ? __DBL_MAX__ : __FLT_MAX__;
     min = -max;

@@ -20,22 +20,22 @@ inline DType bits_of(const char *what, const Operand &x) {
          : x.kind == DL_BOOL_SCALAR ? kBool
                                     : kUInt8; // as small as the other one
 }
-/// Bytes and booleans beside numbers are computed with as numbers.
+/// Bytes and booleans are computed with as numbers, of the other one's type.
 inline Tensor bitwise(const char *what, const char *op, const char *logic,
                       const Operand &a, const Operand &b) {
   Called called(what);
   DType da = bits_of(what, a), db = bits_of(what, b);
   if (da == kBool && db == kBool)
     return elementwise(logic, a, b);
-  auto number = [](const Operand &x, DType dtype) -> Operand {
-    if (!is_tensor(x) || (dtype != kBool && dtype != kUInt8))
+  auto isSmall = [](DType dtype) { return dtype == kUInt8 || dtype == kBool; };
+  auto number = [&](const Operand &x, DType own, DType other) -> Operand {
+    if (!is_tensor(x) || !isSmall(own))
       return x;
     Tensor tensor;
     tensor.id = x.tensor;
-    return tensor.to(kInt64);
+    return tensor.to(isSmall(other) ? kInt64 : other);
   };
-  Tensor result = elementwise(op, number(a, da), number(b, db));
-  auto isSmall = [](DType dtype) { return dtype == kUInt8 || dtype == kBool; };
+  Tensor result = elementwise(op, number(a, da, db), number(b, db, da));
   bool bytes =
       isSmall(da) && isSmall(db) &&
       ((is_tensor(a) && da == kUInt8) || (is_tensor(b) && db == kUInt8));
@@ -66,18 +66,31 @@ inline Tensor operator~(const Tensor &x) {
 inline Tensor bitwise_not(const Tensor &x) { return ~x; }
 
 namespace detail {
-inline i64 power_of_two(const char *what, const Tensor &x, i64 places) {
-  if (bits_of(what, x) == kBool || places < 0 || places > 62)
-    fail("{}: whole numbers are moved by 0 to 62 places, not {} by {}", what,
-         x.sizes(), places);
-  return i64(1) << places;
+/// How many bits there are; the places are fewer.
+inline i64 bits_to_move(const char *what, const Tensor &x, i64 places) {
+  DType dtype = bits_of(what, x);
+  i64 bits = dtype == kInt64 ? 64 : dtype == kInt32 ? 32 : 8;
+  if (dtype == kBool || places < 0 || places >= bits)
+    fail("{}: whole numbers of {} bits are moved by 0 to {} places, not {} by "
+         "{}",
+         what, bits, bits - 1, x.sizes(), places);
+  return bits;
 }
 } // namespace detail
 inline Tensor operator<<(const Tensor &x, i64 places) {
-  return x * detail::power_of_two("operator<<", x, places);
+  i64 bits = detail::bits_to_move("operator<<", x, places);
+  if (places > 30) // a factor that the type has
+    return (x << 30) << (places - 30);
+  Tensor moved = x * (i64(1) << places);
+  return bits == 8 ? moved.to(kUInt8) : moved;
 }
+/// The sign comes in.
 inline Tensor operator>>(const Tensor &x, i64 places) {
-  return x.floor_divide(detail::power_of_two("operator>>", x, places));
+  i64 bits = detail::bits_to_move("operator>>", x, places);
+  if (places > 30)
+    return (x >> 30) >> (places - 30);
+  Tensor moved = x.floor_divide(i64(1) << places);
+  return bits == 8 ? moved.to(kUInt8) : moved;
 }
 
 Tensor operator&&(const Tensor &, const Tensor &) =

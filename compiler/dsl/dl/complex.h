@@ -49,11 +49,30 @@ struct Complex {
   /// Its gradient is 0 where x is.
   Tensor abs() const {
     detail::Called called("abs");
-    Tensor squares = real * real + imag * imag, none = squares.eq(0);
-    return where(none, 0.0, where(none, 1.0, squares).sqrt());
+    Tensor size = greatest_part(), a = real / size, b = imag / size;
+    Tensor squares = a * a + b * b, none = squares.eq(0);
+    return where(none, 0.0, where(none, 1.0, squares).sqrt() * size);
+  }
+  /// What is divided by it has squares; 1 where both parts are 0.
+  Tensor greatest_part() const {
+    Tensor size = real.abs().maximum(imag.abs()).detach();
+    return where(size.eq(0), 1.0, size);
   }
   Tensor angle() const { return imag.atan2(real); }
   Complex conj() const { return {real, -imag}; }
+  Complex square() const;
+  /// Of a whole exponent by products, of others by size and angle.
+  Complex pow(double exponent) const;
+  Complex log() const { return {abs().log(), angle()}; }
+  Complex sqrt() const { return pow(0.5); }
+  Complex operator+=(const Complex &other);
+  Complex operator-=(const Complex &other);
+  Complex operator*=(const Complex &other);
+  Complex operator/=(const Complex &other);
+  Complex operator+=(const detail::Operand &other);
+  Complex operator-=(const detail::Operand &other);
+  Complex operator*=(const detail::Operand &other);
+  Complex operator/=(const detail::Operand &other);
   Complex exp() const {
     Tensor size = real.exp();
     return {size * imag.cos(), size * imag.sin()};
@@ -71,8 +90,16 @@ struct Complex {
   DL_BOTH_PARTS(narrow)
   DL_BOTH_PARTS(select)
   DL_BOTH_PARTS(index_select)
-  DL_BOTH_PARTS(flip)
+  DL_BOTH_PARTS(clone)
+  DL_BOTH_PARTS(t)
+  DL_BOTH_PARTS_DIMS(flip, Dims)
   DL_BOTH_PARTS(roll)
+  Complex unflatten(i64 dim, const Shape &sizes) const {
+    return {real.unflatten(dim, sizes), imag.unflatten(dim, sizes)};
+  }
+  Complex roll(const Dims &shifts, const Dims &dims) const {
+    return {real.roll(shifts, dims), imag.roll(shifts, dims)};
+  }
   DL_BOTH_PARTS(operator[])
   DL_BOTH_PARTS(detach)
   DL_BOTH_PARTS_DIMS(sum, Dims)
@@ -81,8 +108,29 @@ struct Complex {
 #undef DL_BOTH_PARTS_DIMS
 #undef DL_BOTH_PARTS
 
+/// Copies of these.
 inline Complex complex(const Tensor &real, const Tensor &imag) {
-  return {real, imag};
+  return {real.clone(), imag.clone()};
+}
+/// The type of complex tensors that are made of nothing: dl::zeros({4}, {.dtype
+/// = dl::cfloat}).
+struct ComplexType {};
+inline constexpr ComplexType cfloat, complex64;
+struct ComplexOptions {
+  ComplexType dtype;
+};
+inline Complex zeros(const Shape &size, ComplexOptions) {
+  return {zeros(size), zeros(size)};
+}
+inline Complex ones(const Shape &size, ComplexOptions) {
+  return {ones(size), zeros(size)};
+}
+inline Complex zeros(const Shape &size, ComplexType) {
+  return {zeros(size), zeros(size)};
+}
+inline Complex where(const Tensor &condition, const Complex &a,
+                     const Complex &b) {
+  return {where(condition, a.real, b.real), where(condition, a.imag, b.imag)};
 }
 inline Complex polar(const Tensor &abs, const Tensor &angle) {
   return {abs * angle.cos(), abs * angle.sin()};
@@ -125,11 +173,22 @@ inline Complex operator*(const Operand &a, const Complex &b) { return b * a; }
 inline Complex operator/(const Complex &a, const Operand &b) {
   return {a.real / b, a.imag / b};
 }
+namespace detail {
+/// 1 / x, by which squares neither overflow nor vanish.
+inline Complex reciprocal(const Complex &x) {
+  Tensor size = x.greatest_part(), a = x.real / size, b = x.imag / size;
+  Tensor squares = a * a + b * b;
+  return Complex(a / squares, -b / squares) / size;
+}
+} // namespace detail
 inline Complex operator/(const Complex &a, const Complex &b) {
-  return a * b.conj() / (b.real * b.real + b.imag * b.imag);
+  Tensor size = b.greatest_part();
+  Complex unit(b.real / size, b.imag / size);
+  Tensor squares = unit.real * unit.real + unit.imag * unit.imag;
+  return a / size * unit.conj() / squares;
 }
 inline Complex operator/(const Operand &a, const Complex &b) {
-  return b.conj() * a / (b.real * b.real + b.imag * b.imag);
+  return detail::reciprocal(b) * a;
 }
 /// What is added is real: the imaginary part takes its shape alone.
 inline Complex operator+(const Complex &a, const Operand &b) {
@@ -142,6 +201,27 @@ inline Complex operator-(const Complex &a, const Operand &b) {
   return {real, a.imag.expand(real.sizes())};
 }
 inline Complex operator-(const Operand &a, const Complex &b) { return -b + a; }
+
+inline Complex Complex::square() const { return *this * *this; }
+inline Complex Complex::pow(double exponent) const {
+  if (exponent == 2)
+    return square();
+  Tensor size = abs(), turn = angle() * exponent;
+  size = size.pow(exponent);
+  return {size * turn.cos(), size * turn.sin()};
+}
+#define DL_ASSIGNED(sign)                                                      \
+  inline Complex Complex::operator sign## = (const Complex &other) {           \
+    return *this = *this sign other;                                           \
+  }                                                                            \
+  inline Complex Complex::operator sign## = (const detail::Operand &other) {   \
+    return *this = *this sign other;                                           \
+  }
+DL_ASSIGNED(+)
+DL_ASSIGNED(-)
+DL_ASSIGNED(*)
+DL_ASSIGNED(/)
+#undef DL_ASSIGNED
 
 /// Of two complex tensors, or of one and a real one.
 inline Complex einsum(const char *equation, const Complex &a,
@@ -161,6 +241,13 @@ inline Complex einsum(const char *equation, const Tensor &a, const Complex &b) {
 inline Complex matmul(const Complex &a, const Complex &b) {
   return {matmul(a.real, b.real) - matmul(a.imag, b.imag),
           matmul(a.real, b.imag) + matmul(a.imag, b.real)};
+}
+
+inline Complex matmul(const Complex &a, const Tensor &b) {
+  return {matmul(a.real, b), matmul(a.imag, b)};
+}
+inline Complex matmul(const Tensor &a, const Complex &b) {
+  return {matmul(a, b.real), matmul(a, b.imag)};
 }
 
 inline Complex cat(list<Complex> parts, i64 dim = 0) {

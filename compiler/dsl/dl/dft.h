@@ -18,10 +18,13 @@ struct Table {
   Tensor cos, sin;
   Table(i64 rows, i64 columns, i64 n, double scale = 1) {
     Tensor turns = (arange(rows).unsqueeze(1) * arange(columns)).remainder(n);
-    // From -1/2 to 1/2 of a turn: an angle is as exact as its type.
-    Tensor angle = where(turns.gt(n / 2), turns - n, turns).to(kFloat) *
-                   (2 * 3.14159265358979323846 / static_cast<double>(n));
-    cos = angle.cos(), sin = angle.sin();
+    // From -1/2 to 1/2 of a turn, in two parts: a factor that is rounded would
+    // be off in one direction for all.
+    Tensor part = where(turns.gt(n / 2), turns - n, turns).to(kFloat) /
+                  static_cast<double>(n);
+    Tensor angle = part * 6.28125 + part * 0.0019353071795864769;
+    cos = angle.cos();
+    sin = where((turns * 2).remainder(n).eq(0), 0.0, angle.sin());
     if (scale != 1)
       cos = cos * scale, sin = sin * scale;
   }
@@ -108,6 +111,16 @@ inline Parts reshaped(const Parts &x, int dim, int count, list<i64> sizes) {
   if (x.imag.defined())
     y.imag = x.imag.reshape(shape);
   return y;
+}
+
+/// Tables are of all pairs of elements: up to so many bytes are no question.
+inline void require_factors(const char *what, i64 n) {
+  i64 longest = n / first_factor(n);
+  if (longest > 8192)
+    fail("{}: of {} elements, whose factors are {} and {}: in this version the "
+         "greater one is at most 8192; more zeros behind them, .n = ..., make "
+         "a number with smaller factors",
+         what, n, n / longest, longest);
 }
 
 /// The first `wanted` numbers of the transform.

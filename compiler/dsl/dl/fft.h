@@ -14,6 +14,7 @@ struct FftOptions {
 /// `s`: as n for each of `dim`; none: all elements. (The last dims, 2 of them
 /// in fft2 and its like, or as many as s has.)
 struct FftnOptions {
+  dl::detail::ByName by_name = {};
   Dims s = list<i64>{}, dim = list<i64>{};
   const char *norm = "backward";
 };
@@ -46,6 +47,7 @@ inline Complex transform(const char *what, const Complex &x,
   Called called(what);
   int dim = dim_of(what, options.dim, x.real, options.n);
   i64 n = options.n ? options.n : x.size(dim);
+  require_factors(what, n);
   return of(transform({resized(x.real, dim, n), resized(x.imag, dim, n)}, dim,
                       n, direction,
                       scale_of(what, options.norm, n, direction)));
@@ -55,6 +57,7 @@ inline Complex of_real(const char *what, const Tensor &x,
   Called called(what);
   int dim = dim_of(what, options.dim, x, options.n);
   i64 n = options.n ? options.n : x.size(dim);
+  require_factors(what, n);
   return of(transform({resized(x, dim, n), {}}, dim, half ? n / 2 + 1 : n,
                       Forward, scale_of(what, options.norm, n, Forward)));
 }
@@ -66,6 +69,7 @@ inline Tensor to_real(const char *what, const Complex &x,
   if (n < 1)
     fail("{}: dim {} of {} has one number, which n = 1 goes with", what,
          options.dim, x.sizes());
+  require_factors(what, n);
   return real_inverse(
       {resized(x.real, dim, n / 2 + 1), resized(x.imag, dim, n / 2 + 1)}, dim,
       n, scale_of(what, options.norm, n, Inverse));
@@ -76,8 +80,10 @@ struct Along {
   Shape dims, sizes;
   Along(const char *what, const Shape &from, const FftnOptions &options,
         int most) {
+    if (most == 2 && options.s.rank && options.s.rank != 2)
+      fail("{}: s = {}; two sizes are wanted", what, Shape(options.s));
     Dims dim = options.dim;
-    int count = options.s.rank ? options.s.rank : most;
+    int count = options.s.rank ? options.s.rank : most ? most : from.rank;
     if (dim.rank == 0)
       for (int i = from.rank - count; i < from.rank; ++i)
         dim.push_back(i);
@@ -130,6 +136,9 @@ inline Complex fft(const Tensor &x, FftOptions options = {}) {
 inline Complex ifft(const Complex &x, FftOptions options = {}) {
   return detail::transform("ifft", x, options, detail::Inverse);
 }
+inline Complex ifft(const Tensor &x, FftOptions options = {}) {
+  return ifft(Complex(x, zeros_like(x)), options);
+}
 /// The first n / 2 + 1 numbers; the others are their conjugates.
 inline Complex rfft(const Tensor &x, FftOptions options = {}) {
   return detail::of_real("rfft", x, options, /*half=*/true);
@@ -172,7 +181,26 @@ DL_FFT(Tensor, irfft, Complex)
     return detail::to_real_all("irfft" #suffix, x, options, most);             \
   }
 DL_FFT(2, 2)
-DL_FFT(n, x.dim())
+DL_FFT(n, 0)
+#undef DL_FFT
+
+// In PyTorch's positions: sizes, dims.
+#define DL_FFT(Result, name, Input)                                            \
+  inline Result name(const Input &x, const Dims &s,                            \
+                     const Dims &dim = list<i64>{},                            \
+                     const char *norm = "backward") {                          \
+    return name(x, FftnOptions{.s = s, .dim = dim, .norm = norm});             \
+  }
+DL_FFT(Complex, fft2, Complex)
+DL_FFT(Complex, fft2, Tensor)
+DL_FFT(Complex, ifft2, Complex)
+DL_FFT(Complex, rfft2, Tensor)
+DL_FFT(Tensor, irfft2, Complex)
+DL_FFT(Complex, fftn, Complex)
+DL_FFT(Complex, fftn, Tensor)
+DL_FFT(Complex, ifftn, Complex)
+DL_FFT(Complex, rfftn, Tensor)
+DL_FFT(Tensor, irfftn, Complex)
 #undef DL_FFT
 
 /// The frequency of each number: in cycles of so many units as d says.

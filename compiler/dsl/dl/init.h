@@ -25,6 +25,16 @@ inline Tensor uniform_(const Tensor &tensor, double a = 0, double b = 1) {
 inline Tensor normal_(const Tensor &tensor, double mean = 0, double std = 1) {
   return detail::begin_as(tensor, DL_NORMAL, mean, std);
 }
+struct UniformOptions {
+  dl::detail::ByName by_name = {};
+  double a = 0, b = 1;
+};
+inline Tensor uniform_(const Tensor &tensor, const UniformOptions &o) {
+  return uniform_(tensor, o.a, o.b);
+}
+inline Tensor normal_(const Tensor &tensor, const NormalOptions &o) {
+  return normal_(tensor, o.mean, o.std);
+}
 inline Tensor constant_(const Tensor &tensor, double value) {
   return detail::begin_as(tensor, DL_CONSTANT, value, 0);
 }
@@ -172,6 +182,16 @@ inline Tensor xavier_uniform_(const Tensor &tensor, double gain = 1) {
 inline Tensor xavier_normal_(const Tensor &tensor, double gain = 1) {
   detail::Fans both = detail::fans("xavier_normal_", tensor);
   return normal_(tensor, 0, gain * __builtin_sqrt(2.0 / (both.in + both.out)));
+}
+struct XavierOptions {
+  dl::detail::ByName by_name = {};
+  double gain = 1;
+};
+inline Tensor xavier_uniform_(const Tensor &tensor, const XavierOptions &o) {
+  return xavier_uniform_(tensor, o.gain);
+}
+inline Tensor xavier_normal_(const Tensor &tensor, const XavierOptions &o) {
+  return xavier_normal_(tensor, o.gain);
 }
 
 } // namespace dl::nn::init

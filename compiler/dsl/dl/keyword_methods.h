@@ -24,14 +24,29 @@ struct ListDimOptions {
 };
 struct DimKeepdimOptions {
   detail::ByName by_name = {};
-  i64 dim = -1;
+  i64 dim = kEnd; ///< must be given
   bool keepdim = false;
+
+  i64 given(const char *what) const {
+    if (dim == kEnd)
+      detail::fail("{}: keepdim goes with a dim: {.dim = 1, .keepdim = true}",
+                   what);
+    return dim;
+  }
 };
 /// No dims: all.
 struct DimsKeepdimOptions {
   detail::ByName by_name = {};
   Dims dim = list<i64>{};
   bool keepdim = false;
+
+  Dims of(int rank) const {
+    Dims dims = dim;
+    if (dim.rank == 0)
+      for (int i = 0; i < rank; ++i)
+        dims.push_back(i);
+    return dims;
+  }
 };
 /// unbiased = false is correction = 0.
 struct SpreadOptions {
@@ -44,6 +59,10 @@ struct FlattenDims {
   detail::ByName by_name = {};
   i64 start_dim = 0, end_dim = -1;
 };
+struct NormalOptions {
+  detail::ByName by_name = {};
+  double mean = 0, std = 1;
+};
 struct RollOptions {
   detail::ByName by_name = {};
   Dims dims = list<i64>{};
@@ -53,11 +72,11 @@ struct RollOptions {
 
 #define DL_OF_DIMS(sum)                                                        \
   Tensor sum(const DimsKeepdimOptions &o) const {                              \
-    return o.dim.rank ? sum(o.dim, o.keepdim) : sum();                         \
+    return o.dim.rank || o.keepdim ? sum(o.of(dim()), o.keepdim) : sum();      \
   }
 #define DL_OF_DIM(argmax)                                                      \
   Tensor argmax(const DimKeepdimOptions &o) const {                            \
-    return argmax(o.dim, o.keepdim);                                           \
+    return argmax(o.given(#argmax), o.keepdim);                                \
   }
 #define DL_ALONG(cumsum)                                                       \
   Tensor cumsum(const DimOptions &o) const { return cumsum(o.dim); }
@@ -72,7 +91,7 @@ struct RollOptions {
   DL_OF_DIMS(nansum)                                                           \
   DL_OF_DIMS(nanmean)                                                          \
   Tensor logsumexp(const DimsKeepdimOptions &o) const {                        \
-    return logsumexp(o.dim, o.keepdim);                                        \
+    return logsumexp(o.of(dim()), o.keepdim);                                  \
   }                                                                            \
   Tensor any(const Dims &dims, ReduceOptions o) const {                        \
     return any(dims, o.keepdim);                                               \
@@ -94,10 +113,21 @@ struct RollOptions {
     return std(o.dim, VarOptions{o.correction, o.unbiased, o.keepdim});        \
   }                                                                            \
   Tensor norm(double p, const DimsKeepdimOptions &o) const {                   \
-    return norm(p, o.dim, o.keepdim);                                          \
+    return norm(p, o.of(dim()), o.keepdim);                                    \
+  }                                                                            \
+  template <int N> Tensor norm(const char (&p)[N]) const {                     \
+    return norm(NormOptions{p});                                               \
+  }                                                                            \
+  template <int N>                                                             \
+  Tensor norm(const char (&p)[N], const Dims &dims, bool keepdim = false)      \
+      const {                                                                  \
+    return norm(NormOptions{p, dims, keepdim});                                \
+  }                                                                            \
+  Tensor normal_(const NormalOptions &o) const {                               \
+    return normal_(o.mean, o.std);                                             \
   }                                                                            \
   Tensor quantile(double q, const DimKeepdimOptions &o) const {                \
-    return quantile(q, o.dim, o.keepdim);                                      \
+    return quantile(q, o.given("quantile"), o.keepdim);                        \
   }                                                                            \
   Tensor quantile(double q, i64 dim, ReduceOptions o) const {                  \
     return quantile(q, dim, o.keepdim);                                        \

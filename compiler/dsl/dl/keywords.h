@@ -11,7 +11,7 @@ namespace dl {
 
 #define DL_METHOD(max)                                                         \
   inline ValuesAndIndices Tensor::max(const DimKeepdimOptions &o) const {      \
-    return max(o.dim, o.keepdim);                                              \
+    return max(o.given(#max), o.keepdim);                                      \
   }
 DL_METHOD(max)
 DL_METHOD(min)
@@ -28,7 +28,7 @@ inline ValuesAndIndices Tensor::median(i64 dim, ReduceOptions o) const {
 }
 inline ValuesAndIndices Tensor::kthvalue(i64 k,
                                          const DimKeepdimOptions &o) const {
-  return kthvalue(k, o.dim, o.keepdim);
+  return kthvalue(k, o.dim == kEnd ? -1 : o.dim, o.keepdim);
 }
 inline ValuesAndIndices Tensor::sort(i64 dim, SortOptions o) const {
   o.dim = dim;
@@ -116,6 +116,16 @@ inline Tensor concat(const TensorList &tensors, const ListDimOptions &o) {
 }
 inline Tensor stack(const TensorList &tensors, const ListDimOptions &o) {
   return stack(tensors, o.dim);
+}
+
+/// "fro". (A number 0 is no text.)
+template <int N> Tensor norm(const Tensor &x, const char (&p)[N]) {
+  return x.norm(p);
+}
+template <int N>
+Tensor norm(const Tensor &x, const char (&p)[N], const Dims &dims,
+            bool keepdim = false) {
+  return x.norm(p, dims, keepdim);
 }
 
 struct MeshgridOptions {

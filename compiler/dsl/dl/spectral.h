@@ -135,6 +135,17 @@ inline Complex stft(const Tensor &x, i64 n_fft, StftOptions options = {}) {
   return y.transpose(-1, -2);
 }
 
+/// In PyTorch's positions.
+inline Complex stft(const Tensor &x, i64 n_fft, i64 hop_length,
+                    i64 win_length = 0, const Tensor &window = {},
+                    bool center = true) {
+  return stft(x, n_fft,
+              {.hop_length = hop_length,
+               .win_length = win_length,
+               .window = window,
+               .center = center});
+}
+
 /// [..., frequencies, frames] to [..., T]: the signal whose frames are nearest
 /// to these.
 inline Tensor istft(const Complex &x, i64 n_fft, IstftOptions options = {}) {

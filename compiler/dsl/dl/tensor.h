@@ -142,7 +142,7 @@ public:
   Tensor norm(double p, const Dims &dims, ReduceOptions options) const {
     return norm(p, dims, options.keepdim);
   }
-  Tensor norm(NormOptions o) const { return norm(o.p, o.dim, o.keepdim); }
+  Tensor norm(NormOptions o) const { return norm(o.p.p, o.dim, o.keepdim); }
   Tensor any() const;
   Tensor any(const Dims &dims, bool keepdim = false) const;
   Tensor all() const;

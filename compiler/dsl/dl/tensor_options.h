@@ -28,9 +28,20 @@ struct VarOptions {
   i64 correction = 1;
   bool unbiased = true, keepdim = false;
 };
+namespace detail {
+/// A number, or "fro": of Frobenius, 2.
+struct NormOrder {
+  double p;
+  template <Number T> constexpr NormOrder(T p) : p(static_cast<double>(p)) {}
+  NormOrder(const char *name) : p(2) {
+    if (name[0] != 'f')
+      fail("norm: p = \"{}\"; a number or \"fro\" is wanted", name);
+  }
+};
+} // namespace detail
 /// No dims: all.
 struct NormOptions {
-  double p = 2;
+  detail::NormOrder p = 2;
   Dims dim = list<i64>{};
   bool keepdim = false;
 };

@@ -12,6 +12,7 @@ namespace dl::distributions {
 // y = f(x), x = f^-1(y), and log |dy / dx|.
 
 struct ExpTransform {
+  i64 cache_size = 0; // nothing is kept
   Tensor forward(const Tensor &x) const { return x.exp(); }
   Tensor inverse(const Tensor &y) const { return y.log(); }
   Tensor log_abs_det_jacobian(const Tensor &x, const Tensor &) const {
@@ -19,6 +20,7 @@ struct ExpTransform {
   }
 };
 struct SigmoidTransform {
+  i64 cache_size = 0; // nothing is kept
   Tensor forward(const Tensor &x) const {
     return detail::clamp_probs(x.sigmoid());
   }
@@ -31,6 +33,7 @@ struct SigmoidTransform {
   }
 };
 struct TanhTransform {
+  i64 cache_size = 0; // nothing is kept
   Tensor forward(const Tensor &x) const { return x.tanh(); }
   Tensor inverse(const Tensor &y) const { return y.atanh(); }
   Tensor log_abs_det_jacobian(const Tensor &x, const Tensor &) const {
@@ -39,6 +42,7 @@ struct TanhTransform {
   }
 };
 struct SoftplusTransform {
+  i64 cache_size = 0; // nothing is kept
   Tensor forward(const Tensor &x) const { return nn::functional::softplus(x); }
   Tensor inverse(const Tensor &y) const {
     return y.neg().expm1().neg().log() + y;
