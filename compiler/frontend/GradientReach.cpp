@@ -60,7 +60,10 @@ llvm::DenseSet<Value> reachedLeaves(Value loss, ArrayRef<Value> leaves) {
   Operation *step = loss.getDefiningOp()->getParentOp()->clone(copies);
   Block &body = step->getRegion(0).front();
   SmallVector<graph::GradientsOp> gradients(body.getOps<graph::GradientsOp>());
-  Value from = copies.lookup(loss);
+  // (It may be such a gradient itself, which goes.)
+  OpBuilder builder = OpBuilder::atBlockEnd(&body);
+  Value from =
+      graph::CopyOp::create(builder, loss.getLoc(), copies.lookup(loss));
   for (graph::GradientsOp one : gradients)
     writeOut(one);
   llvm::DenseMap<Value, Value> leafOf;

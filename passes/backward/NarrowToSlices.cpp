@@ -74,6 +74,8 @@ std::optional<SmallVector<Box>> partsOf(Operation *op, const Box &box) {
     return std::nullopt;
   if (auto reshape = dyn_cast<graph::ReshapeOp>(op))
     return partsOfReshape(reshape, box);
+  if (isa<graph::DetachOp>(op))
+    return SmallVector<Box>{box};
   if (isa<graph::SoftmaxOp, graph::LogSoftmaxOp>(op)) {
     auto dim = op->getAttrOfType<IntegerAttr>("dim").getInt();
     if (box.sizes[dim] != graph::shapeOf(op->getResult(0))[dim])

@@ -13,7 +13,8 @@
 // CHECK-NOT: 8x16
 graph.step @first_token(%x: tensor<8x16x4xf32>, %w: tensor<4x4xf32>) -> (tensor<f32>, tensor<4x4xf32>) {
   %m = graph.sum %x {dims = array<i64: 2>, keepdim = true} : (tensor<8x16x4xf32>) -> tensor<8x16x1xf32>
-  %c = graph.sub %x, %m : (tensor<8x16x4xf32>, tensor<8x16x1xf32>) -> tensor<8x16x4xf32>
+  %d = graph.detach %m {stationary = true} : (tensor<8x16x1xf32>) -> tensor<8x16x1xf32>
+  %c = graph.sub %x, %d : (tensor<8x16x4xf32>, tensor<8x16x1xf32>) -> tensor<8x16x4xf32>
   %h = graph.reshape %c {shape = array<i64: 8, 16, 2, 2>} : (tensor<8x16x4xf32>) -> tensor<8x16x2x2xf32>
   %t = graph.transpose %h {permutation = array<i64: 0, 2, 1, 3>} : (tensor<8x16x2x2xf32>) -> tensor<8x2x16x2xf32>
   %s = graph.softmax %t {dim = 3 : i64} : (tensor<8x2x16x2xf32>) -> tensor<8x2x16x2xf32>
