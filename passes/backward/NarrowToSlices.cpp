@@ -119,14 +119,28 @@ private:
       apart += box.elements();
     }
     // Several parts are made one by one where much lies between them.
-    if (2 * apart > hull.elements())
+    bool nested = llvm::any_of(boxes, [&](const Box &box) {
+      return llvm::any_of(boxes, [&](const Box &other) {
+        return box != other && box.meets(other);
+      });
+    });
+    if (nested || 2 * apart > hull.elements())
       boxes = {hull};
     if (4 * std::min(apart, hull.elements()) > 3 * Box(result).elements())
       return;
+    // All of them or none: the op would stay whole for one.
+    SmallVector<Value> parts;
     for (const Box &box : boxes)
       if (Value part = compute(op, box))
-        for (graph::SliceOp slice : slices)
-          replace(slice, part, box);
+        parts.push_back(part);
+    if (parts.size() < boxes.size()) {
+      for (Value part : parts)
+        part.getDefiningOp()->erase();
+      return;
+    }
+    for (auto [box, part] : llvm::zip(boxes, parts))
+      for (graph::SliceOp slice : slices)
+        replace(slice, part, box);
     for (graph::SliceOp slice : slices)
       if (slice.use_empty())
         slice.erase();
@@ -155,8 +169,12 @@ private:
     SmallVector<Value> operands;
     for (auto [operand, part] : llvm::zip(op->getOperands(), *parts))
       operands.push_back(take(builder, op->getLoc(), operand, part));
-    Operation *narrow = cloneFor(builder, op, operands, box.sizes);
-    return narrow ? narrow->getResult(0) : Value();
+    if (Operation *narrow = cloneFor(builder, op, operands, box.sizes))
+      return narrow->getResult(0);
+    for (Value operand : operands)
+      if (operand.use_empty())
+        operand.getDefiningOp()->erase();
+    return {};
   }
 
   OpBuilder builder;

@@ -65,7 +65,7 @@ def NarrowToSlices : Pass<"narrow-to-slices", "::dl::graph::StepOp"> {
   let summary = "Of what slices alone read, the rest is not computed";
   let description = [{
     In training, before there are gradients, so that these are narrow, too: the first token of a
-    classifier's last block, the lowest frequencies of a transform. An op that only slices read, of
+    classifier's last block, as far as no dropout stands behind it, the lowest frequencies of a transform. An op that only slices read, of
     a part of its result, is computed for that part, of parts of its operands; the hull of
     several parts, or each by itself where they are less than half of it. Not through what sums
     over a dim that is cut, nor convolutions and draws.

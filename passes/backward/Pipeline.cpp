@@ -29,7 +29,9 @@ void dl::buildBackwardPipeline(OpPassManager &manager) {
   // Powers become products before they are differentiated.
   steps.addPass(createCanonicalizer());
   steps.addPass(createSkipZeros());
-  steps.addPass(createCSEPass()); // what nothing reads keeps nothing whole
+  // What nothing reads keeps nothing whole. (Equal values are not merged: each
+  // may be asked for its gradient.)
+  steps.addPass(createCanonicalizer());
   steps.addPass(createNarrowToSlices());
   steps.addPass(createExpandGradients());
   steps.addPass(createExpandOptimizers());

@@ -22,14 +22,15 @@ using Parts = SmallVector<Part, 2>;
 
 bool isFull(Value x, double value) {
   auto full = x.getDefiningOp<graph::FullOp>();
-  return full && full.getValue().convertToDouble() == value;
+  return full && full.getValue().convertToDouble() == value &&
+         !full.getValue().isNegative();
 }
 
 /// Of a tensor in a frame of zeros.
 std::optional<Part> inFrame(graph::PadOp pad) {
-  auto isOne = [](int64_t width) { return width == 0; };
+  auto isZero = [](int64_t width) { return width == 0; };
   if (!pad || !pad.getValue().isZero() ||
-      !llvm::all_of(pad.getInterior(), isOne) ||
+      !llvm::all_of(pad.getInterior(), isZero) ||
       llvm::any_of(pad.getLow(), [](int64_t width) { return width < 0; }) ||
       llvm::any_of(pad.getHigh(), [](int64_t width) { return width < 0; }))
     return std::nullopt;
@@ -49,9 +50,14 @@ public:
   }
 
 private:
-  /// A part that is all of it takes its place.
+  /// A part that is all of it takes its place. (What is asked for its gradient
+  /// is read as it is.)
   void note(Operation *op, Parts parts) {
     Value result = op->getResult(0);
+    if (llvm::any_of(result.getUsers(), [](Operation *user) {
+          return isa<graph::GradientsOp>(user);
+        }))
+      return;
     if (parts.size() == 1 && parts[0].box == Box(result))
       result.replaceAllUsesWith(parts[0].value);
     else
@@ -84,6 +90,10 @@ private:
 
   /// Of a part that is assigned: where the mask says, which is one box.
   std::optional<Parts> afterSelect(graph::SelectOp op) {
+    if (llvm::any_of(op->getOperands(), [&](Value x) {
+          return graph::shapeOf(x) != graph::shapeOf(op.getResult());
+        }))
+      return std::nullopt;
     auto mask = inFrame(op.getCond().getDefiningOp<graph::PadOp>());
     const Parts *put = lookup(op.getA()), *there = lookup(op.getB());
     if (!mask || !isFull(mask->value, 1) || !put || !there ||

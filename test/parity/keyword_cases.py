@@ -39,5 +39,7 @@ KEYWORDS = [
     ("F::conv2d(im, w, dl::zeros({5}), 1, {.padding = 1})", "F.conv2d(im, w, torch.zeros(5).to(x), 1, padding=1)"),
     ("nn::LayerNorm(6, 1e-2, {.elementwise_affine = false})(x)", "torch.nn.LayerNorm(6, 1e-2, elementwise_affine=False)(x)"),
     ("nn::GroupNorm(2, 4, 1e-2, {.affine = false})(im)", "torch.nn.GroupNorm(2, 4, 1e-2, affine=False)(im)"),
+    # Two equal values, and the gradient of each.
+    ("[&] { auto a = x * 2, b = x * 2; auto g = dl::autograd::grad((a * b).sum(), {a, b}); return g[0] + g[1] * y; }()", "(x * 2).detach() + (x * 2).detach() * y"),
     ("[&] { auto [a, b, c] = x.sizes<3>(); a += b; return x.sum() * a * c; }()", "x.sum() * 7 * 6"),
 ]

@@ -8,7 +8,7 @@ namespace dl {
 /// `side` "right" is right = true.
 struct SearchsortedOptions {
   bool right = false;
-  const char *side = "left";
+  const char *side = nullptr;
 };
 struct BucketizeOptions {
   bool right = false;
@@ -28,10 +28,14 @@ inline Tensor searchsorted(const Tensor &sorted, const Tensor &values,
     detail::fail("searchsorted: boundaries {} for values {}: [m], or the same "
                  "dims but the last are wanted",
                  edges, shape);
-  bool right = options.right || detail::equal(options.side, "right");
-  if (!right && !detail::equal(options.side, "left"))
-    detail::fail("searchsorted: side \"{}\"; \"left\" or \"right\" is wanted",
-                 options.side);
+  bool right = options.right;
+  if (options.side) {
+    right = detail::equal(options.side, "right");
+    if (options.right != right && (options.right || !right))
+      detail::fail("searchsorted: side \"{}\" {}", options.side,
+                   options.right ? "beside right = true"
+                                 : "; \"left\" or \"right\" is wanted");
+  }
   Tensor each = values.unsqueeze(-1),
          all = edges.rank == 1 ? sorted : sorted.unsqueeze(-2);
   // (A NaN is behind all of them.)

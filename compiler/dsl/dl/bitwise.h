@@ -69,8 +69,10 @@ namespace detail {
 /// How many bits there are; the places are fewer.
 inline i64 bits_to_move(const char *what, const Tensor &x, i64 places) {
   DType dtype = bits_of(what, x);
+  if (dtype == kBool)
+    fail("{}: whole numbers are moved, not booleans", what);
   i64 bits = dtype == kInt64 ? 64 : dtype == kInt32 ? 32 : 8;
-  if (dtype == kBool || places < 0 || places >= bits)
+  if (places < 0 || places >= bits)
     fail("{}: whole numbers of {} bits are moved by 0 to {} places, not {} by "
          "{}",
          what, bits, bits - 1, x.sizes(), places);

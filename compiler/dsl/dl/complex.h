@@ -61,18 +61,15 @@ struct Complex {
   Tensor angle() const { return imag.atan2(real); }
   Complex conj() const { return {real, -imag}; }
   Complex square() const;
-  /// Of a whole exponent by products, of others by size and angle.
+  /// Of 2, 3, ... by products, of others by size and angle.
   Complex pow(double exponent) const;
   Complex log() const { return {abs().log(), angle()}; }
   Complex sqrt() const { return pow(0.5); }
-  Complex operator+=(const Complex &other);
-  Complex operator-=(const Complex &other);
-  Complex operator*=(const Complex &other);
-  Complex operator/=(const Complex &other);
-  Complex operator+=(const detail::Operand &other);
-  Complex operator-=(const detail::Operand &other);
-  Complex operator*=(const detail::Operand &other);
-  Complex operator/=(const detail::Operand &other);
+  /// In place, of what it is a part of, too.
+  const Complex &copy_(const Complex &other) const {
+    real.copy_(other.real), imag.copy_(other.imag);
+    return *this;
+  }
   Complex exp() const {
     Tensor size = real.exp();
     return {size * imag.cos(), size * imag.sin()};
@@ -206,16 +203,20 @@ inline Complex Complex::square() const { return *this * *this; }
 inline Complex Complex::pow(double exponent) const {
   if (exponent == 2)
     return square();
+  if (exponent > 2 && exponent <= 16 && exponent == __builtin_floor(exponent))
+    return *this * pow(exponent - 1);
   Tensor size = abs(), turn = angle() * exponent;
   size = size.pow(exponent);
   return {size * turn.cos(), size * turn.sin()};
 }
 #define DL_ASSIGNED(sign)                                                      \
-  inline Complex Complex::operator sign## = (const Complex &other) {           \
-    return *this = *this sign other;                                           \
+  inline const Complex &operator sign## =                                      \
+      (const Complex &x, const Complex &other) {                               \
+    return x.copy_(x sign other);                                              \
   }                                                                            \
-  inline Complex Complex::operator sign## = (const detail::Operand &other) {   \
-    return *this = *this sign other;                                           \
+  inline const Complex &operator sign## =                                      \
+      (const Complex &x, const Operand &other) {                               \
+    return x.copy_(x sign other);                                              \
   }
 DL_ASSIGNED(+)
 DL_ASSIGNED(-)

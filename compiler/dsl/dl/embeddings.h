@@ -15,7 +15,7 @@ struct EmbeddingOptions {
 
 /// mode: "mean", "sum" or "max". per_sample_weights multiply what is summed.
 /// offsets: where each bag begins in a list of indices; with
-/// include_last_offset the last one is where they end.
+/// include_last_offset the last one is how many indices there are.
 struct EmbeddingBagOptions {
   const char *mode = "mean";
   i64 padding_idx = EmbeddingOptions::kNone;
@@ -59,6 +59,10 @@ inline Tensor rows_of_bags(const Tensor &rows, const Tensor &used,
     fail("{}: the offsets are a list, got {}", what, options.offsets.sizes());
   Tensor begins = as_indices(what, options.offsets.narrow(0, 0, bags));
   check_indices(what, begins, count + 1);
+  flag_indices(
+      begins.narrow(0, 0, 1), 1,
+      "embedding_bag: the first offset is 0, where the first bag begins",
+      nullptr, 0);
   Tensor bag = scattered(full({bags}, 1, kInt64), 0, begins, count + 1)
                    .narrow(0, 0, count)
                    .cumsum(0) -

@@ -147,7 +147,8 @@ inline Complex stft(const Tensor &x, i64 n_fft, i64 hop_length,
 }
 
 /// [..., frequencies, frames] to [..., T]: the signal whose frames are nearest
-/// to these.
+/// to these. NaN where no window reaches, as at the first element of a Hann
+/// window without `center`.
 inline Tensor istft(const Complex &x, i64 n_fft, IstftOptions options = {}) {
   detail::Called called("istft");
   if (x.dim() != 2 && x.dim() != 3)

@@ -56,7 +56,9 @@ graph.step @several_parts(%x: tensor<20xf32>) -> (tensor<f32>, tensor<f32>, tens
 // CHECK-DAG: graph.cumsum %{{.*}} -> tensor<20xf32>
 // CHECK-DAG: graph.exp %arg0 : (tensor<20xf32>) -> tensor<20xf32>
 // CHECK-DAG: graph.sin %arg0 : (tensor<20xf32>) -> tensor<20xf32>
-graph.step @kept(%x: tensor<20xf32>) -> (tensor<f32>, tensor<3xf32>, tensor<3xf32>, tensor<16xf32>, tensor<20xf32>) {
+// CHECK-DAG: graph.dropout %arg0, %arg1 {{.*}} -> tensor<20xf32>
+// CHECK-DAG: graph.abs %arg0 : (tensor<20xf32>) -> tensor<20xf32>
+graph.step @kept(%x: tensor<20xf32>, %n: tensor<8xi64> scalars) -> (tensor<f32>, tensor<3xf32>, tensor<3xf32>, tensor<16xf32>, tensor<3xf32>, tensor<3xf32>, tensor<20xf32>, tensor<20xf32>) {
   %e = graph.exp %x : (tensor<20xf32>) -> tensor<20xf32>
   %s = graph.softmax %e {dim = 0 : i64} : (tensor<20xf32>) -> tensor<20xf32>
   %0 = graph.slice %s {offsets = array<i64: 2>, sizes = array<i64: 3>, strides = array<i64: 1>} : (tensor<20xf32>) -> tensor<3xf32>
@@ -64,7 +66,25 @@ graph.step @kept(%x: tensor<20xf32>) -> (tensor<f32>, tensor<3xf32>, tensor<3xf3
   %1 = graph.slice %c {offsets = array<i64: 2>, sizes = array<i64: 3>, strides = array<i64: 1>} : (tensor<20xf32>) -> tensor<3xf32>
   %i = graph.sin %x : (tensor<20xf32>) -> tensor<20xf32>
   %2 = graph.slice %i {offsets = array<i64: 2>, sizes = array<i64: 16>, strides = array<i64: 1>} : (tensor<20xf32>) -> tensor<16xf32>
+  %d = graph.dropout %x, %n {p = 0.5 : f64, key = 7 : i64, channelwise = false} : (tensor<20xf32>, tensor<8xi64>) -> tensor<20xf32>
+  %3 = graph.slice %d {offsets = array<i64: 2>, sizes = array<i64: 3>, strides = array<i64: 1>} : (tensor<20xf32>) -> tensor<3xf32>
+  %a = graph.abs %x : (tensor<20xf32>) -> tensor<20xf32>
+  %4 = graph.slice %a {offsets = array<i64: 2>, sizes = array<i64: 3>, strides = array<i64: 1>} : (tensor<20xf32>) -> tensor<3xf32>
   %l = graph.sum %0 {dims = array<i64: 0>, keepdim = false} : (tensor<3xf32>) -> tensor<f32>
   %g = graph.gradients %l, %x : (tensor<f32>, tensor<20xf32>) -> tensor<20xf32>
-  graph.return %l, %0, %1, %2, %g : tensor<f32>, tensor<3xf32>, tensor<3xf32>, tensor<16xf32>, tensor<20xf32>
+  graph.return %l, %0, %1, %2, %3, %4, %a, %g : tensor<f32>, tensor<3xf32>, tensor<3xf32>, tensor<16xf32>, tensor<3xf32>, tensor<3xf32>, tensor<20xf32>, tensor<20xf32>
+}
+
+// A part that can be made alone and one that cannot: the whole is made once.
+// CHECK-LABEL: @all_or_none
+// CHECK: graph.softmax %arg0 {{.*}} -> tensor<9x40xf32>
+// CHECK-NOT: graph.softmax
+graph.step @all_or_none(%x: tensor<9x40xf32>) -> (tensor<f32>, tensor<f32>, tensor<9x40xf32>) {
+  %s = graph.softmax %x {dim = 1 : i64} : (tensor<9x40xf32>) -> tensor<9x40xf32>
+  %0 = graph.slice %s {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 40>, strides = array<i64: 1, 1>} : (tensor<9x40xf32>) -> tensor<1x40xf32>
+  %1 = graph.slice %s {offsets = array<i64: 5, 3>, sizes = array<i64: 4, 2>, strides = array<i64: 1, 1>} : (tensor<9x40xf32>) -> tensor<4x2xf32>
+  %a = graph.sum %0 {dims = array<i64: 0, 1>, keepdim = false} : (tensor<1x40xf32>) -> tensor<f32>
+  %b = graph.sum %1 {dims = array<i64: 0, 1>, keepdim = false} : (tensor<4x2xf32>) -> tensor<f32>
+  %g = graph.gradients %a, %x : (tensor<f32>, tensor<9x40xf32>) -> tensor<9x40xf32>
+  graph.return %a, %b, %g : tensor<f32>, tensor<f32>, tensor<9x40xf32>
 }

@@ -40,16 +40,33 @@ graph.step @assigned(%x: tensor<2x2x3xf32>, %f: tensor<9xf32>, %t: tensor<8x6xf3
   graph.return %l, %g : tensor<f32>, tensor<2x2x3xf32>
 }
 
-// Not where parts meet, lie in a frame of ones, or are most of it.
+// Not where parts meet, lie in a frame of ones, are most of it, or are repeated along a dim.
 // CHECK-LABEL: @kept
 // CHECK-DAG: graph.matmul %{{.*}}, %arg1 {{.*}} : (tensor<8x20xf32>, tensor<20x5xf32>)
 // CHECK-DAG: graph.matmul %{{.*}}, %arg1 {{.*}} : (tensor<8x20xf32>, tensor<20x5xf32>)
-graph.step @kept(%x: tensor<8x4xf32>, %t: tensor<20x5xf32>, %w: tensor<8x18xf32>) -> (tensor<f32>, tensor<8x5xf32>, tensor<8x4xf32>) {
+// CHECK-DAG: graph.matmul %{{.*}}, %arg1 {{.*}} : (tensor<8x20xf32>, tensor<20x5xf32>)
+// CHECK-DAG: graph.matmul %{{.*}}, %arg1 {{.*}} : (tensor<8x20xf32>, tensor<20x5xf32>)
+graph.step @kept(%x: tensor<8x4xf32>, %t: tensor<20x5xf32>, %w: tensor<8x18xf32>) -> (tensor<f32>, tensor<8x5xf32>, tensor<8x5xf32>, tensor<8x5xf32>, tensor<8x4xf32>) {
   %z = graph.pad %x {low = array<i64: 0, 3>, high = array<i64: 0, 13>, interior = array<i64: 0, 0>, value = 1.0 : f64} : (tensor<8x4xf32>) -> tensor<8x20xf32>
   %y = graph.matmul %z, %t {spec = "bk,kj->bj"} : (tensor<8x20xf32>, tensor<20x5xf32>) -> tensor<8x5xf32>
   %v = graph.pad %w {low = array<i64: 0, 1>, high = array<i64: 0, 1>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<8x18xf32>) -> tensor<8x20xf32>
   %q = graph.matmul %v, %t {spec = "bk,kj->bj"} : (tensor<8x20xf32>, tensor<20x5xf32>) -> tensor<8x5xf32>
   %l = graph.sum %y {dims = array<i64: 0, 1>, keepdim = false} : (tensor<8x5xf32>) -> tensor<f32>
   %g = graph.gradients %l, %x : (tensor<f32>, tensor<8x4xf32>) -> tensor<8x4xf32>
-  graph.return %l, %q, %g : tensor<f32>, tensor<8x5xf32>, tensor<8x4xf32>
+  %0 = graph.full {value = 0.0 : f64, type = tensor<8x20xf32>} : () -> tensor<8x20xf32>
+  %m = graph.full {value = 1.0 : f64, type = tensor<8x4xi1>} : () -> tensor<8x4xi1>
+  %m1 = graph.pad %m {low = array<i64: 0, 3>, high = array<i64: 0, 13>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<8x4xi1>) -> tensor<8x20xi1>
+  %p1 = graph.pad %x {low = array<i64: 0, 3>, high = array<i64: 0, 13>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<8x4xf32>) -> tensor<8x20xf32>
+  %s1 = graph.select %m1, %p1, %0 : (tensor<8x20xi1>, tensor<8x20xf32>, tensor<8x20xf32>) -> tensor<8x20xf32>
+  %m2 = graph.pad %m {low = array<i64: 0, 6>, high = array<i64: 0, 10>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<8x4xi1>) -> tensor<8x20xi1>
+  %p2 = graph.pad %x {low = array<i64: 0, 6>, high = array<i64: 0, 10>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<8x4xf32>) -> tensor<8x20xf32>
+  %s2 = graph.select %m2, %p2, %s1 : (tensor<8x20xi1>, tensor<8x20xf32>, tensor<8x20xf32>) -> tensor<8x20xf32>
+  %meet = graph.matmul %s2, %t {spec = "bk,kj->bj"} : (tensor<8x20xf32>, tensor<20x5xf32>) -> tensor<8x5xf32>
+  %o = graph.full {value = 1.0 : f64, type = tensor<1x4xi1>} : () -> tensor<1x4xi1>
+  %mr = graph.pad %o {low = array<i64: 0, 3>, high = array<i64: 0, 13>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<1x4xi1>) -> tensor<1x20xi1>
+  %r = graph.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 4>, strides = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<1x4xf32>
+  %pr = graph.pad %r {low = array<i64: 0, 3>, high = array<i64: 0, 13>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<1x4xf32>) -> tensor<1x20xf32>
+  %sr = graph.select %mr, %pr, %0 : (tensor<1x20xi1>, tensor<1x20xf32>, tensor<8x20xf32>) -> tensor<8x20xf32>
+  %rows = graph.matmul %sr, %t {spec = "bk,kj->bj"} : (tensor<8x20xf32>, tensor<20x5xf32>) -> tensor<8x5xf32>
+  graph.return %l, %q, %meet, %rows, %g : tensor<f32>, tensor<8x5xf32>, tensor<8x5xf32>, tensor<8x5xf32>, tensor<8x4xf32>
 }
