@@ -92,6 +92,21 @@ class TrainingPrograms(support.ToolTest):
         np.testing.assert_array_equal(weights["b.bias"], first["b.bias"])
         self.assertGreater(np.abs(np.array(weights["a.bias"]) - first["a.bias"]).max(), 1e-3)
 
+    def test_a_gradient_as_the_loss(self):
+        step = """
+    auto y = (net.s * net.s * net.s + net.t) * loss.detach();
+    auto g = dl::autograd::grad(y, net.s, {.create_graph = true})[0];
+    optimizer.zero_grad();
+    g.backward();
+    optimizer.step();
+    return {{"loss", loss}, {"g", g}};
+"""
+        self.build(step, members="dl::Parameter s = dl::ones({}), t = dl::ones({});", before="dl::optim::Adam optimizer({net.s, net.t}, {.lr = 0.1, .weight_decay = 0.5});")
+        events, weights = self.run_steps(steps=1)
+        self.assertAlmostEqual(events[0]["g"], 3 * events[0]["loss"], places=12)
+        self.assertAlmostEqual(weights["s"], 0.9, places=6)  # the first step of Adam is one of the rate
+        self.assertEqual(weights["t"], 1)
+
     def test_rates_of_groups(self):
         """A scheduler with a rate for each group does to each what one of its own would."""
         update = "net.zero_grad(); loss.backward(); %s return {{\"loss\", loss}};"
