@@ -58,6 +58,10 @@ FOURIER = [
      f"torch.fft.ifft(torch.fft.fft({T_WAVE}, dim=1) * torch.polar(torch.ones(280).to(x), torch.arange(280).to(x) * 0.1), norm='ortho').imag"),
     (f"dl::fft::irfft(dl::fft::rfft({WAVE}).narrow(1, 0, 20), 401)", f"torch.fft.irfft(torch.fft.rfft({T_WAVE})[:, :20], 401)"),
     (f"dl::fft::irfft(dl::fft::rfft({WAVE}, 405), 405)", f"torch.fft.irfft(torch.fft.rfft({T_WAVE}, 405), 405)"),
+    # In three.
+    both(f"dl::fft::rfft({WAVE} * 0.01, 4096)", f"torch.fft.rfft({T_WAVE} * 0.01, 4096)"),
+    (f"dl::fft::irfft(dl::fft::rfft({WAVE}) * 0.1, 4096)", f"torch.fft.irfft(torch.fft.rfft({T_WAVE}) * 0.1, 4096)"),
+    both(f"dl::fft::ifft(dl::fft::fft({WAVE}) * 0.1, 5120)", f"torch.fft.ifft(torch.fft.fft({T_WAVE}) * 0.1, 5120)"),
     ("dl::fft::fftfreq(7, 0.5)", "torch.fft.fftfreq(7, 0.5)"), ("dl::fft::fftfreq(8)", "torch.fft.fftfreq(8)"),
     ("dl::fft::rfftfreq(9, 2.0)", "torch.fft.rfftfreq(9, 2.0)"), ("dl::fft::fftshift(x)", "torch.fft.fftshift(x)"),
     ("dl::fft::ifftshift(x, 1)", "torch.fft.ifftshift(x, 1)"),

@@ -64,10 +64,14 @@ inline Parts turned(const Parts &x, const Labels &in_x, const Table &table,
   return y;
 }
 
-/// The greatest factor up to the root of n, where two steps are less work.
+/// From so many elements on there are three steps.
+inline constexpr i64 kThreeSteps = 4096;
+
+/// The greatest factor up to the root of n, where two steps are less work, or
+/// up to about its third root.
 inline i64 first_factor(i64 n) {
   i64 best = 1;
-  for (i64 i = 2; i * i <= n; ++i)
+  for (i64 i = 2; i * i <= n && (n < kThreeSteps || i * i * i <= 2 * n); ++i)
     if (n % i == 0)
       best = i;
   return best + n / best <= n / 8 ? best : 1;
@@ -113,9 +117,16 @@ inline Parts reshaped(const Parts &x, int dim, int count, list<i64> sizes) {
   return y;
 }
 
+/// A dim and the next one change places.
+inline Parts swapped(const Parts &x, int dim) {
+  return {x.real.transpose(dim, dim + 1), x.imag.transpose(dim, dim + 1)};
+}
+
 /// Tables are of all pairs of elements: up to so many bytes are no question.
 inline void require_factors(const char *what, i64 n) {
-  i64 longest = n / first_factor(n);
+  i64 longest = n;
+  while (first_factor(longest) > 1)
+    longest /= first_factor(longest);
   if (longest > 8192)
     fail("{}: of {} elements, whose factors are {} and {}: in this version the "
          "greater one is at most 8192; more zeros behind them, .n = ..., make "
@@ -138,7 +149,10 @@ inline Parts transform(Parts x, int dim, i64 wanted, Direction direction,
   x = turned(x, dims("jJ"), Table(n1, n1, n1, scale), "jk", dims("kJ"),
              direction);
   x = between_steps(x, dim, n1, n2, direction);
-  x = turned(x, dims("kJ"), Table(n2, most, n2), "JK", dims("Kk"), direction);
+  if (first_factor(n2) == 1)
+    x = turned(x, dims("kJ"), Table(n2, most, n2), "JK", dims("Kk"), direction);
+  else
+    x = swapped(transform(x, dim + 1, most, direction, 1), dim);
   x = reshaped(x, dim, 2, {most * n1});
   return {x.real.narrow(dim, 0, wanted), x.imag.narrow(dim, 0, wanted)};
 }
@@ -164,7 +178,12 @@ inline Tensor real_inverse(Parts x, int dim, i64 n, double scale) {
   i64 most = (given + n1 - 1) / n1;
   x = {resized(x.real, dim, most * n1), resized(x.imag, dim, most * n1)};
   x = reshaped(x, dim, 1, {most, n1});
-  x = turned(x, dims("Kk"), Table(most, n2, n2), "KJ", dims("kJ"), Inverse);
+  if (first_factor(n2) == 1)
+    x = turned(x, dims("Kk"), Table(most, n2, n2), "KJ", dims("kJ"), Inverse);
+  else
+    x = swapped(transform({resized(x.real, dim, n2), resized(x.imag, dim, n2)},
+                          dim, n2, Inverse, 1),
+                dim);
   x = between_steps(x, dim, n1, n2, Inverse);
   x = turned(x, dims("kJ"), Table(n1, n1, n1, scale), "kj", dims("jJ"), Inverse,
              true);
