@@ -1,10 +1,11 @@
 #pragma once
-// Discrete Fourier transforms as products with a table of cosines
-// and sines, in full precision. Long ones of n = n1 n2 elements are products
-// with tables of n1 and of n2, and a factor for each element in between: Cooley
-// and Tukey, "An Algorithm for the Machine Calculation of Complex Fourier
-// Series", 1965; as products of matrices, Bailey, "FFTs in External or
-// Hierarchical Memory", 1990.
+// Discrete Fourier transforms as products with a table of cosines and sines, in
+// full precision. Long ones of n = n1 n2 elements are products with tables of
+// n1 and of n2, and a factor for each element in between; the second of these
+// is done in two steps again where it is long itself. Cooley and Tukey, "An
+// Algorithm for the Machine Calculation of Complex Fourier Series", 1965; as
+// products of matrices, Bailey, "FFTs in External or Hierarchical Memory",
+// 1990.
 #include "complex.h"
 
 namespace dl::fft::detail {
