@@ -86,6 +86,9 @@ std::optional<SmallVector<Box>> partsOf(Operation *op, const Box &box) {
   return loops ? partsOfLoops(loops, box) : std::nullopt;
 }
 
+/// Of a loop over time that is unrolled each step takes its part: all of it.
+constexpr size_t kMostParts = 16;
+
 class Narrowing {
 public:
   explicit Narrowing(graph::StepOp step) : builder(step.getContext()) {
@@ -100,33 +103,35 @@ private:
   void narrow(Operation *op) {
     Value result = op->getResult(0);
     SmallVector<graph::SliceOp> slices;
-    SmallVector<Box> boxes; // each once
+    SmallVector<Box> boxes; // each once, or too many to be made one by one
+    std::optional<Box> hull;
     for (Operation *user : result.getUsers()) {
       auto slice = dyn_cast<graph::SliceOp>(user);
       if (!slice || llvm::any_of(slice.getStrides(),
                                  [](int64_t stride) { return stride != 1; }))
         return;
       slices.push_back(slice);
-      if (Box box = boxOf(slice); !llvm::is_contained(boxes, box))
+      Box box = boxOf(slice);
+      hull = hull ? hull->hull(box) : box;
+      if (boxes.size() <= kMostParts && !llvm::is_contained(boxes, box))
         boxes.push_back(box);
     }
     if (slices.empty())
       return;
-    Box hull = boxes.front();
     int64_t apart = 0;
-    for (const Box &box : boxes) {
-      hull = hull.hull(box);
+    for (const Box &box : boxes)
       apart += box.elements();
-    }
     // Several parts are made one by one where much lies between them.
     bool nested = llvm::any_of(boxes, [&](const Box &box) {
       return llvm::any_of(boxes, [&](const Box &other) {
         return box != other && box.meets(other);
       });
     });
-    if (nested || 2 * apart > hull.elements())
-      boxes = {hull};
-    if (4 * std::min(apart, hull.elements()) > 3 * Box(result).elements())
+    if (nested || boxes.size() > kMostParts || 2 * apart > hull->elements()) {
+      boxes = {*hull};
+      apart = hull->elements();
+    }
+    if (4 * apart > 3 * Box(result).elements())
       return;
     // All of them or none: the op would stay whole for one.
     SmallVector<Value> parts;
