@@ -125,6 +125,17 @@ DL_TRANSPOSED(ConvTranspose3d, conv_transpose3d, Triple,
               ConvTranspose3dOptions);
 #undef DL_TRANSPOSED
 
+// Options behind a stride, or a stride and a padding, at their places.
+#define DL_LAST_BY_NAME(Name, Size, Options)                                   \
+  Name(Size kernel_size, Size stride, Options given)                           \
+      : kernel_size(kernel_size), options(given) {                             \
+    options.stride = stride;                                                   \
+  }                                                                            \
+  Name(Size kernel_size, Size stride, Size padding, Options given)             \
+      : Name(kernel_size, stride, given) {                                     \
+    options.padding = padding;                                                 \
+  }
+
 #define DL_MAX_POOL(Name, function, Size, Options)                             \
   class Name : public Module {                                                 \
   public:                                                                      \
@@ -139,14 +150,7 @@ DL_TRANSPOSED(ConvTranspose3d, conv_transpose3d, Triple,
                                             .dilation = dilation,              \
                                             .return_indices = return_indices,  \
                                             .ceil_mode = ceil_mode} {}         \
-    Name(Size kernel_size, Size stride, Options given)                         \
-        : kernel_size(kernel_size), options(given) {                           \
-      options.stride = stride;                                                 \
-    }                                                                          \
-    Name(Size kernel_size, Size stride, Size padding, Options given)           \
-        : Name(kernel_size, stride, given) {                                   \
-      options.padding = padding;                                               \
-    }                                                                          \
+    DL_LAST_BY_NAME(Name, Size, Options)                                       \
     Tensor forward(Tensor x) {                                                 \
       return functional::function(x, kernel_size, options);                    \
     }                                                                          \
@@ -170,14 +174,7 @@ DL_MAX_POOL(MaxPool3d, max_pool3d, Triple, MaxPool3dOptions);
                   .padding = padding,                                          \
                   .ceil_mode = ceil_mode,                                      \
                   .count_include_pad = count_include_pad} {}                   \
-    Name(Size kernel_size, Size stride, Options given)                         \
-        : kernel_size(kernel_size), options(given) {                           \
-      options.stride = stride;                                                 \
-    }                                                                          \
-    Name(Size kernel_size, Size stride, Size padding, Options given)           \
-        : Name(kernel_size, stride, given) {                                   \
-      options.padding = padding;                                               \
-    }                                                                          \
+    DL_LAST_BY_NAME(Name, Size, Options)                                       \
     Tensor forward(Tensor x) {                                                 \
       return functional::function(x, kernel_size, options);                    \
     }                                                                          \
@@ -186,6 +183,7 @@ DL_AVG_POOL(AvgPool1d, avg_pool1d, i64, AvgPool1dOptions);
 DL_AVG_POOL(AvgPool2d, avg_pool2d, Pair, AvgPool2dOptions);
 DL_AVG_POOL(AvgPool3d, avg_pool3d, Triple, AvgPool3dOptions);
 #undef DL_AVG_POOL
+#undef DL_LAST_BY_NAME
 
 class Unfold : public Module {
 public:
