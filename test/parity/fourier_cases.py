@@ -47,7 +47,7 @@ FOURIER = [
     both(f"dl::fft::ifft({C})", f"torch.fft.ifft({T_C})"), both(f"dl::fft::ifft({C}, 4, 2, \"forward\")", f"torch.fft.ifft({T_C}, 4, 2, 'forward')"),
     (f"dl::fft::irfft({C})", f"torch.fft.irfft({T_C})"), (f"dl::fft::irfft({C}, 7)", f"torch.fft.irfft({T_C}, 7)"),
     (f"dl::fft::irfft({C}, 8, 1, \"ortho\")", f"torch.fft.irfft({T_C}, 8, 1, 'ortho')"), (f"dl::fft::irfft({C}, 1)", f"torch.fft.irfft({T_C}, 1)"),
-    both("dl::fft::rfft2(x)", "torch.fft.rfft2(x)"), both("dl::fft::rfft2(x, {3, 7})", "torch.fft.rfft2(x, (3, 7))"), both("dl::fft::ifft(x)", "torch.fft.ifft(x)"), both("dl::fft::fft2(x, {.s = {3, 4}, .dim = {0, 2}})", "torch.fft.fft2(x, (3, 4), (0, 2))"),
+    both("dl::fft::rfft2(x)", "torch.fft.rfft2(x)"), both("dl::fft::rfft2(x, {3, 7})", "torch.fft.rfft2(x, (3, 7))"), both("dl::fft::ifft(x)", "torch.fft.ifft(x)"), both("dl::fft::ifft(x, 5, 1)", "torch.fft.ifft(x, 5, 1)"), both("dl::fft::fft2(x, {.s = {3, 4}, .dim = {0, 2}})", "torch.fft.fft2(x, (3, 4), (0, 2))"),
     both(f"dl::fft::ifft2({C}, {{.norm = \"ortho\"}})", f"torch.fft.ifft2({T_C}, norm='ortho')"), both("dl::fft::fftn(x)", "torch.fft.fftn(x)"),
     (f"dl::fft::irfft2({C}, {{.s = {{4, 5}}}})", f"torch.fft.irfft2({T_C}, (4, 5))"), (f"dl::fft::irfftn({C})", f"torch.fft.irfftn({T_C})"),
     ("dl::fft::irfft(dl::fft::rfft(x) * dl::fft::rfft(y), x.size(-1))", "torch.fft.irfft(torch.fft.rfft(x) * torch.fft.rfft(y), x.size(-1))"),

@@ -29,12 +29,13 @@ inline Tensor searchsorted(const Tensor &sorted, const Tensor &values,
                  "dims but the last are wanted",
                  edges, shape);
   bool right = options.right;
-  if (options.side) {
-    right = detail::equal(options.side, "right");
-    if (options.right != right && (options.right || !right))
-      detail::fail("searchsorted: side \"{}\" {}", options.side,
-                   options.right ? "beside right = true"
-                                 : "; \"left\" or \"right\" is wanted");
+  if (const char *side = options.side) {
+    right = detail::equal(side, "right");
+    if (!right && !detail::equal(side, "left"))
+      detail::fail("searchsorted: side \"{}\"; \"left\" or \"right\" is wanted",
+                   side);
+    if (options.right && !right)
+      detail::fail("searchsorted: side \"left\" beside right = true");
   }
   Tensor each = values.unsqueeze(-1),
          all = edges.rank == 1 ? sorted : sorted.unsqueeze(-2);

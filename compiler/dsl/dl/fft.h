@@ -157,6 +157,7 @@ inline Tensor irfft(const Complex &x, FftOptions options = {}) {
 DL_FFT(Complex, fft, Complex)
 DL_FFT(Complex, fft, Tensor)
 DL_FFT(Complex, ifft, Complex)
+DL_FFT(Complex, ifft, Tensor)
 DL_FFT(Complex, rfft, Tensor)
 DL_FFT(Tensor, irfft, Complex)
 #undef DL_FFT

@@ -2,9 +2,10 @@
 // Distributions of functions of random numbers: a policy of actions between -1
 // and 1, densities of flows.
 //
-//   D::TransformedDistribution policy(D::Normal(mean, std),
-//   D::TanhTransform()); auto action = policy.rsample(), log =
-//   policy.log_prob(action).sum(-1);
+//   D::Normal normal(mean, std);
+//   D::TransformedDistribution policy(normal, D::TanhTransform());
+//   auto action = policy.rsample();
+//   auto log = policy.log_prob(action).sum(-1);
 #include "continuous_distributions.h"
 
 namespace dl::distributions {
