@@ -27,6 +27,10 @@ double predictSeconds(const BlockKernel &kernel,
     return machine.launchSeconds +
            std::max(kernel.chainSeconds(machine), traffic);
   double rate = isDouble ? machine.f64FlopsPerSecond : machine.flopsPerSecond;
+  // Both factors of each product are read, from a cache at best, whose 128
+  // bytes a cycle are 16 products of the 128 that are computed.
+  if (kernel.hasContraction())
+    rate /= 8;
   double seconds = std::max(flops / (rate * part), traffic);
   // The last block waits for the others' parts, and reads them.
   if (kernel.splits() > 1)

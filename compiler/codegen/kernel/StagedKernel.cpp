@@ -157,7 +157,11 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
            (readers != ProductReaders::Together ||
             nest(user).points() != graph::numElements(op->getResult(0)));
   };
-  if (onProduct.contains(op) && llvm::any_of(op->getUsers(), readsAgain))
+  bool isWidened =
+      graph::payloadFacts(cast<graph::LoopNestOpInterface>(op)).isWidening &&
+      isPlaced(op->getOperand(0)); // by whoever reads it
+  if (onProduct.contains(op) && !isWidened &&
+      llvm::any_of(op->getUsers(), readsAgain))
     return true;
   // Inlined where it is broadcast, it would be computed again and again.
   auto isRepeated = [&](Operation *user) {

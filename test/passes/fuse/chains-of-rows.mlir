@@ -21,6 +21,30 @@ graph.step @softmax(%q: tensor<4x300x7xf32>, %k: tensor<4x300x7xf32>, %v: tensor
   graph.return %o : tensor<4x300x9xf32>
 }
 
+// In bf16 rows wait as they are rounded, and products widen them.
+// CHECK-LABEL: graph.step @rounded
+// CHECK: graph.kernel {{.*}}name = "cast_matmul_amax_sub_
+// CHECK-NOT: graph.kernel
+// BLOCKS-LABEL: graph.step @rounded
+// BLOCKS: shared = {{[6-9][0-9][0-9][0-9][0-9]}} : i64, strategy = "chain of products"
+graph.step @rounded(%q: tensor<4x320x16xbf16>, %k: tensor<4x320x16xbf16>, %v: tensor<4x320x16xbf16>) -> tensor<4x320x16xf32> {
+  %wq = graph.cast %q {to = f32} : (tensor<4x320x16xbf16>) -> tensor<4x320x16xf32>
+  %wk = graph.cast %k {to = f32} : (tensor<4x320x16xbf16>) -> tensor<4x320x16xf32>
+  %wv = graph.cast %v {to = f32} : (tensor<4x320x16xbf16>) -> tensor<4x320x16xf32>
+  %s = graph.matmul %wq, %wk {spec = "bmk,bnk->bmn"} : (tensor<4x320x16xf32>, tensor<4x320x16xf32>) -> tensor<4x320x320xf32>
+  %rs = graph.cast %s {to = bf16} : (tensor<4x320x320xf32>) -> tensor<4x320x320xbf16>
+  %ws = graph.cast %rs {to = f32} : (tensor<4x320x320xbf16>) -> tensor<4x320x320xf32>
+  %m = graph.amax %ws {dims = array<i64: 2>, keepdim = true} : (tensor<4x320x320xf32>) -> tensor<4x320x1xf32>
+  %d = graph.sub %ws, %m : (tensor<4x320x320xf32>, tensor<4x320x1xf32>) -> tensor<4x320x320xf32>
+  %e = graph.exp %d : (tensor<4x320x320xf32>) -> tensor<4x320x320xf32>
+  %l = graph.sum %e {dims = array<i64: 2>, keepdim = true} : (tensor<4x320x320xf32>) -> tensor<4x320x1xf32>
+  %p = graph.div %e, %l : (tensor<4x320x320xf32>, tensor<4x320x1xf32>) -> tensor<4x320x320xf32>
+  %rp = graph.cast %p {to = bf16} : (tensor<4x320x320xf32>) -> tensor<4x320x320xbf16>
+  %wp = graph.cast %rp {to = f32} : (tensor<4x320x320xbf16>) -> tensor<4x320x320xf32>
+  %o = graph.matmul %wp, %wv {spec = "bmk,bkn->bmn"} : (tensor<4x320x320xf32>, tensor<4x320x16xf32>) -> tensor<4x320x16xf32>
+  graph.return %o : tensor<4x320x16xf32>
+}
+
 // The gradients of keys and values are sums over all rows; what they are made of is stored. Two values of 32 rows
 // would not fit: the gradient of probabilities is made when the scores are not needed any more.
 // CHECK-LABEL: graph.step @backward
