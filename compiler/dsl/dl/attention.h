@@ -50,23 +50,41 @@ inline Tensor empty_rows(const Tensor &query, const Tensor &key,
 /// softmax(hide(scores)) value. Many scores are made again in the backward.
 /// With `mayHideAll` a row that may attend to nothing gives zeros, as PyTorch's
 /// does since 2.5, and not 0 / 0.
+///
+/// A row is divided by the sum of its exponentials behind the product, where it
+/// has fewer numbers: the backward needs no sum over the row then, but one of
+/// what the product made of it (Dao et al., "FlashAttention", 2022).
 template <class Hide>
 inline Tensor attend(const Tensor &query, const Tensor &key,
                      const Tensor &value, double scale, double dropout_p,
                      const Hide &hide, bool mayHideAll) {
-  auto attended = [&] {
-    Tensor scores = hide(query.matmul(key.transpose(-2, -1)) * scale), empty;
+  Tensor empty;
+  auto hidden = [&] {
+    Tensor scores = hide(query.matmul(key.transpose(-2, -1)) * scale);
     if (mayHideAll) {
       empty = empty_rows(query, key, hide);
       scores = scores.masked_fill(empty, 0);
     }
-    Tensor y =
-        functional::dropout(scores.softmax(-1), dropout_p, true).matmul(value);
-    return mayHideAll ? y.masked_fill(empty, 0) : y;
+    return scores;
   };
-  i64 scores = query.numel() / query.size(-1) * key.size(-2);
-  return scores < kScoresKept || dl_is_generating() ? attended()
-                                                    : checkpoint(attended);
+  auto dropped = [&](const Tensor &x) {
+    return functional::dropout(x, dropout_p, true).matmul(value);
+  };
+  auto weighted = [&] {
+    Tensor scores = hidden();
+    Tensor weights = (scores - scores.amax(-1, true).detach()).exp();
+    return Tensors<2>{dropped(weights), weights.sum(-1, true)};
+  };
+  Tensor y;
+  if (dl_is_generating()) {
+    y = dropped(hidden().softmax(-1));
+  } else {
+    i64 scores = query.numel() / query.size(-1) * key.size(-2);
+    auto [sums, total] =
+        scores < kScoresKept ? weighted() : checkpoint(weighted);
+    y = sums * (1 / total);
+  }
+  return mayHideAll ? y.masked_fill(empty, 0) : y;
 }
 
 /// What may not attend has a score of -inf.
