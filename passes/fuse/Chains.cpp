@@ -59,16 +59,34 @@ static unsigned batchDims(Operation *product) {
   return count;
 }
 
+/// Ops on a product that are looked through.
+static constexpr int kMostOnProduct = 8;
+
+/// What an op is elementwise on, of its own shape; null where it is not.
+static Operation *elementwiseOn(Operation *op) {
+  auto loops = dyn_cast<LoopNestOpInterface>(op);
+  if (!loops || loops.getLoopNest().combine != graph::Combine::None)
+    return nullptr;
+  LoopNest nest = loops.getLoopNest();
+  for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses))
+    if (Operation *def = operand.getDefiningOp();
+        def && access.map.isIdentity() &&
+        shapeOf(operand) == shapeOf(op->getResult(0)))
+      return def;
+  return nullptr;
+}
+
 /// A product makes it of much less, or much less of it.
 static bool isInner(Value value) {
   int64_t elements = graph::numElements(value);
   auto isSmall = [&](Value other) {
     return 2 * graph::numElements(other) <= elements;
   };
-  // (A product may be rounded, and widened again.)
+  // (A product may be rounded, and have something added.)
   Operation *def = value.getDefiningOp();
-  while (changesPrecision(def) && def->getOperand(0).getDefiningOp())
-    def = def->getOperand(0).getDefiningOp();
+  for (int seen = 0; seen < kMostOnProduct; ++seen)
+    if (Operation *under = elementwiseOn(def))
+      def = under;
   if (isa<LoopNestOpInterface>(def) && isProduct(def) &&
       llvm::all_of(def->getOperands(), isSmall))
     return true;
@@ -212,6 +230,36 @@ int64_t KernelGroups::rowScratchBytes(ArrayRef<unsigned> groups,
   return most * machine.chainRows;
 }
 
+/// Columns of rows can come some at a time: each op goes over those of what it
+/// reads, or adds all of them up.
+bool KernelGroups::canStream(ArrayRef<unsigned> groups,
+                             ArrayRef<int64_t> inner) const {
+  if (machine.chainRows == 0)
+    return false;
+  for (unsigned g : groups)
+    for (Operation *op : list[g].ops) {
+      LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
+      for (auto [operand, access] :
+           llvm::zip(op->getOperands(), nest.accesses)) {
+        if (!groupOfOp.contains(operand.getDefiningOp()) ||
+            !llvm::is_contained(groups, unsigned(groupOf(operand))) ||
+            shapeOf(operand) != inner)
+          continue;
+        auto column = dyn_cast<AffineDimExpr>(access.map.getResults().back());
+        if (!column)
+          return false;
+        bool isTotal = column.getPosition() >= nest.numParallel;
+        if (isTotal && ((nest.combine != graph::Combine::Sum &&
+                         nest.combine != graph::Combine::Max) ||
+                        nest.yieldsIndex))
+          return false;
+        if (!isTotal && shapeOf(op->getResult(0)) != inner)
+          return false;
+      }
+    }
+  return true;
+}
+
 /// A value of the shape is made in one group and read in the other, and nowhere
 /// else.
 bool KernelGroups::savesValue(unsigned from, unsigned to,
@@ -289,7 +337,8 @@ bool KernelGroups::canChain(unsigned from, unsigned to,
   int64_t leastScratch = // of one value
       machine.chainRows * inner.back() * int64_t(sizeof(float));
   if (std::max(leastScratch, scratchBytes({from, to}, slices)) >
-      machine.chainScratchBytes)
+          machine.chainScratchBytes &&
+      !canStream({from, to}, inner))
     return false;
   // Where all that goes from one to the other is stored for others, tiles of
   // products are better apart, unless their rows are there anyway.

@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2) spilt(const float *a, floa
 
 
 # Products with a tile in registers.
-TILED = ("contract", "chain of products")
+TILED = ("contract", "chain of products", "streamed chain of products")
 
 
 @unittest.skipUnless(LIBRARY, "there is no NVRTC (tools/dev/setup.sh --cuda)")

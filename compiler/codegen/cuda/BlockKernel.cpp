@@ -34,14 +34,31 @@ FailureOr<BlockKernel> BlockKernel::create(graph::KernelOp kernel) {
   FailureOr<KernelBody> body = KernelBody::create(kernel);
   if (failed(body))
     return failure();
-  return BlockKernel(BoundKernel(
-      StagedKernel(std::move(*body), kernel::ProductReaders::Together)));
+  auto with = [&](kernel::Columns columns) {
+    return BlockKernel(BoundKernel(
+        StagedKernel(*body, kernel::ProductReaders::Together, columns)));
+  };
+  BlockKernel whole = with(kernel::Columns::Whole);
+  if (llvm::count_if(whole.stages(),
+                     [](const Stage &stage) { return stage.contraction; }) < 2)
+    return whole;
+  // Rows may not fit into shared memory, or too few of them: some of their
+  // columns do.
+  BlockKernel streaming = with(kernel::Columns::Streamed);
+  if (!streaming.isChain() || !streaming.scratchIsShared())
+    return whole;
+  bool isRoomy = whole.isChain() && whole.scratchIsShared();
+  return isRoomy && whole.chainCycles(nullptr) <= streaming.chainCycles(nullptr)
+             ? whole
+             : streaming;
 }
 
-static int64_t sumPoints(const graph::LoopNest &nest) {
+/// Of one block of columns, where these come in blocks.
+int64_t BlockKernel::sumPoints(const Stage &stage) const {
   int64_t points = 1;
-  for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
-    points *= nest.extents[d];
+  for (unsigned d = nest(stage.op).numParallel;
+       d < nest(stage.op).extents.size(); ++d)
+    points *= tileExtent(stage, d);
   return points;
 }
 
@@ -55,6 +72,8 @@ BlockKernel::BlockKernel(BoundKernel bound)
     return;
   }
   if (!chooseChain()) {
+    if (streamed())
+      return; // only chains have columns in blocks
     chooseTiles();
     chooseSplits();
     chooseThreads();
@@ -91,32 +110,41 @@ bool BlockKernel::chooseChain() {
       rows = d;
   if (!rows)
     return false;
+  if (streamed())
+    passes = ColumnPasses::of(*this);
+  int64_t all = grid().back().extent;
+  SmallVector<int64_t> blocks{all};
+  if (streamed())
+    blocks = {32, 64, 128, 256};
   double best = 0;
-  int64_t chosen = 0;
-  for (int64_t size : {32, 64, 128}) {
-    if (size > 32 && size / 2 >= grid()[*rows].extent)
-      break;
-    if (!tryChain(*rows, size) || !inShared)
-      continue;
-    double time = chainCycles(nullptr);
-    if (chosen == 0 || time < best)
-      best = time, chosen = size;
+  std::pair<int64_t, int64_t> chosen = {32, blocks.front()};
+  for (int64_t columns : blocks) {
+    for (int64_t size : {32, 64, 128}) {
+      if (size > 32 && size / 2 >= grid()[*rows].extent)
+        break;
+      if (!tryChain(*rows, size, columns) || !inShared)
+        continue;
+      double time = chainCycles(nullptr);
+      if (best == 0 || time < best)
+        best = time, chosen = {size, columns};
+    }
   }
   // Values that are too large for shared memory wait in the workspace.
-  if (tryChain(*rows, chosen != 0 ? chosen : 32))
+  if (tryChain(*rows, chosen.first, chosen.second))
     return true;
   sizes.clear(), chained.clear();
   return false;
 }
 
 /// Whether each product can be computed by blocks that have so many indices of
-/// one dim of the grid.
-bool BlockKernel::tryChain(unsigned rows, int64_t size) {
+/// one dim of the grid, and of the last one at a time.
+bool BlockKernel::tryChain(unsigned rows, int64_t size, int64_t columns) {
   sizes.clear(), chained.clear();
   for (auto [d, dim] : llvm::enumerate(grid()))
     sizes.push_back(d == rows                ? std::min(size, dim.extent)
                     : dim.canCut && d < rows ? 1
                                              : dim.extent);
+  sizes.back() = std::min(columns, sizes.back());
   std::vector<std::optional<ContractForm>> forms(stages().size());
   std::optional<unsigned> threads;
   for (const Stage &stage : stages()) {
@@ -143,20 +171,36 @@ bool BlockKernel::tryChain(unsigned rows, int64_t size) {
 double BlockKernel::chainCycles(const plan::MachineModel *machine) const {
   double processors = machine ? machine->processors : kWantedBlocks / 2;
   double busy = 0, waiting = 2500;
-  for (const Stage &stage : stages())
+  for (const Stage &stage : stages()) {
+    double count = timesOf(stage);
     if (const ContractForm *form = productOf(stage)) {
-      busy += form->busyCycles(machine);
-      waiting += form->waitingCycles();
+      busy += count * form->busyCycles(machine);
+      waiting += count * form->waitingCycles();
     } else {
       // Each element is loaded, computed on and stored.
-      double points =
-          double(tilePoints(stage)) * double(sumPoints(nest(stage.op)));
-      busy += points * 8 / 128;
-      waiting += 500;
+      double points = double(tilePoints(stage)) * double(sumPoints(stage));
+      busy += count * points * 8 / 128;
+      waiting += count * (streamed() ? 100 : 500); // of shared memory
     }
+  }
   double perProcessor = double(tiles()) / processors;
   double together = std::clamp(perProcessor, 1.0, double(blocksAtOnce()));
   return std::ceil(perProcessor) * std::max(busy, (busy + waiting) / together);
+}
+
+/// For how many blocks of columns a stage is computed, in all passes.
+double BlockKernel::timesOf(const Stage &stage) const {
+  bool hasColumns = llvm::any_of(parts(stage), [&](const GridPart &part) {
+    return streamed() && part.grid == streamed();
+  });
+  return hasColumns ? double(passes->runs(numberOf(stage)) * columnBlocks())
+                    : 1;
+}
+
+int64_t BlockKernel::columnBlocks() const {
+  return streamed()
+             ? llvm::divideCeil(grid()[*streamed()].extent, sizes[*streamed()])
+             : 1;
 }
 
 double BlockKernel::chainSeconds(const plan::MachineModel &machine) const {
@@ -180,7 +224,7 @@ int64_t BlockKernel::tiles() const {
   int64_t count = 1;
   for (auto [dim, size] : llvm::zip(grid(), sizes))
     count *= llvm::divideCeil(dim.extent, size);
-  return count;
+  return count / columnBlocks();
 }
 
 int64_t BlockKernel::tileExtent(const Stage &stage, unsigned dim) const {
@@ -262,7 +306,7 @@ unsigned BlockKernel::vectorOfPoints(const Stage &stage) const {
 
 Reduction BlockKernel::reduction(const Stage &stage) const {
   const graph::LoopNest &loops = nest(stage.op);
-  int64_t points = sumPoints(loops);
+  int64_t points = sumPoints(stage);
   if (loops.combine == graph::Combine::None || stage.sequential || points <= 1)
     return {};
   Reduction result;
@@ -330,7 +374,7 @@ void BlockKernel::chooseSplits() {
   const graph::LoopNest &loops = nest(stage.op);
   if (loops.combine == graph::Combine::None || stage.sequential)
     return;
-  int64_t sums = sumPoints(loops), points = tilePoints(stage);
+  int64_t sums = sumPoints(stage), points = tilePoints(stage);
   int64_t useful = std::min(sums / 64, sums * points / kPointsOfBlock);
   int64_t wanted = kWantedBlocks / tiles();
   numSplits = std::clamp<int64_t>(std::min(useful, wanted), 1, 256);
@@ -410,6 +454,11 @@ struct BlockKernel::Lifetime {
 
 BlockKernel::Lifetime BlockKernel::lifetimeOf(Value value) const {
   Lifetime life;
+  // What has no columns lives through all passes over them.
+  if (streamed() && llvm::none_of(parts(value), [&](const GridPart &part) {
+        return part.grid == streamed();
+      }))
+    return {0, stages().size(), false};
   for (auto [number, stage] : llvm::enumerate(stages())) {
     if (stage.makes(value))
       life.made = life.read = number;
@@ -525,6 +574,7 @@ bool BlockKernel::isWide() const {
 StringRef BlockKernel::strategy() const {
   const graph::LoopNest &loops = nest(root().op);
   return product                                 ? "contract"
+         : isChain() && streamed()               ? "streamed chain of products"
          : isChain()                             ? "chain of products"
          : hasContraction()                      ? "products as sums"
          : root().sequential                     ? "sequential"

@@ -11,12 +11,17 @@
 //   tile sizes {1,1,64,256}: 768 blocks have 64 rows each
 //   shared memory 64 rows of scores, in whose place their exponentials and
 //   probabilities come, and the steps of the product that is at work
-// (Dao et al., "FlashAttention", 2022, has parts of rows there.)
+//
+// The same of [32,6,4096,4096], whose rows are too long for it:
+//   tile sizes {1,1,64,128}: a block has 64 rows, and 128 columns at a time
+//   shared memory 64 x 128 scores, and of each row what its columns add up to
+// (Dao et al., "FlashAttention", 2022.)
 //
 // All of it follows from shapes, and nothing from the number of processors: the
 // same plan gives the same bits on each chip of a family.
 #pragma once
 
+#include "compiler/codegen/cuda/ColumnPasses.h"
 #include "compiler/codegen/cuda/ContractForm.h"
 #include "compiler/codegen/kernel/BoundKernel.h"
 #include <vector>
@@ -64,6 +69,9 @@ public:
   const ContractForm *productOf(const Stage &stage) const;
   /// Products are computed tile by tile, with what is between them.
   bool isChain() const { return !chained.empty(); }
+  /// Of a chain whose columns come some at a time.
+  const std::optional<ColumnPasses> &columnPasses() const { return passes; }
+  int64_t columnBlocks() const;
   /// So many are to share a processor.
   unsigned blocksAtOnce() const;
 
@@ -129,11 +137,12 @@ private:
   };
 
   explicit BlockKernel(BoundKernel bound);
+  int64_t sumPoints(const Stage &stage) const;
   std::optional<unsigned> innermostPoint(const Stage &stage) const;
   bool readsAlongSums(const Stage &stage) const;
   unsigned vectorOfPoints(const Stage &stage) const;
   bool chooseChain();
-  bool tryChain(unsigned rows, int64_t size);
+  bool tryChain(unsigned rows, int64_t size, int64_t columns);
   void chooseTiles();
   void chooseSplits();
   void chooseThreads();
@@ -144,10 +153,12 @@ private:
   Lifetime lifetimeOf(mlir::Value value) const;
   int64_t stepBytes() const;
   double chainCycles(const plan::MachineModel *machine) const;
+  double timesOf(const Stage &stage) const;
 
   std::optional<ContractForm> product;
   /// Of a chain, by stage.
   std::vector<std::optional<ContractForm>> chained;
+  std::optional<ColumnPasses> passes;
   llvm::SmallVector<int64_t, 6> sizes; // of a product, all of each dim
   unsigned numThreads = 256, numSplits = 1;
   llvm::DenseMap<mlir::Value, Place> places;

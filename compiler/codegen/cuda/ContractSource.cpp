@@ -149,6 +149,8 @@ void ContractSource::readStep(const ContractForm::Side &side,
              "]";
     };
     locate(k, form.sums, unit);
+    if (std::string inside = insideTensor(form.sums); !inside.empty())
+      conditions.push_back(inside);
     for (auto [d, index] : llvm::zip(side.dims, place.side))
       dims[d] = index;
     // The same for all neighbours, which are inside together.
@@ -375,12 +377,24 @@ void ContractSource::storeTile() {
   if (!columnInside.empty())
     e.open("if (" + columnInside + ")");
   e.vector = vector;
+  auto sumOf = [](unsigned l) {
+    return "sums[i][j + " + std::to_string(l) + "]";
+  };
+  if (e.kernel.isTotal(stage)) {
+    e.open("if (" + e.columnBlock + " > 0)");
+    for (unsigned l = 0; l < vector; ++l) {
+      moveTo(l);
+      out.line(sumOf(l) + " += " +
+               e.evaluate(stage.op->getResult(0), resultIndex()) + ";");
+    }
+    e.close();
+  }
   SmallVector<SmallVector<AffineExpr>> indices;
   SmallVector<Names> contents(results.size());
   for (unsigned l = 0; l < vector; ++l) {
     moveTo(l);
     indices.emplace_back(resultIndex());
-    Names made = finish({"sums[i][j + " + std::to_string(l) + "]"});
+    Names made = finish({sumOf(l)});
     for (auto [list, name] : llvm::zip(contents, made))
       list.push_back(name);
   }

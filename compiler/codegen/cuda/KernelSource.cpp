@@ -3,6 +3,7 @@
 #include "compiler/codegen/cuda/PayloadText.h"
 #include "compiler/codegen/cuda/StageSource.h"
 #include "dialects/graph/SourceLine.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -35,11 +36,10 @@ public:
     memory();
     if (!kernel.contractForm())
       locateTile();
-    for (auto [number, stage] : llvm::enumerate(kernel.stages())) {
-      if (number > 0)
-        out.line("__syncthreads();");
-      writeStage(stage);
-    }
+    if (const auto &order = kernel.columnPasses())
+      writePasses(*order);
+    else
+      writeStages(llvm::to_vector(llvm::seq(kernel.stages().size())));
     out.close();
     return {out.str(), std::move(region.definitions)};
   }
@@ -139,7 +139,7 @@ private:
     for (size_t g = kernel.grid().size(); g-- > 0;) {
       int64_t parts =
           llvm::divideCeil(kernel.grid()[g].extent, kernel.tileSizes()[g]);
-      if (parts == 1) {
+      if (parts == 1 || g == kernel.streamed()) {
         numbers.push_back(region.scope.constant(0));
         continue;
       }
@@ -157,6 +157,33 @@ private:
     region.tileNumbers.assign(numbers.rbegin(), numbers.rend());
   }
 
+  void writeStages(ArrayRef<size_t> numbers) {
+    for (size_t number : numbers) {
+      if (hasStages)
+        out.line("__syncthreads();");
+      hasStages = true;
+      writeStage(kernel.stages()[number]);
+    }
+  }
+
+  /// Once for each pass columns come block by block.
+  void writePasses(const ColumnPasses &order) {
+    writeStages(order.before);
+    for (const ColumnPasses::Pass &pass : order.passes) {
+      hasStages = true; // of the block before
+      std::string name = out.fresh("block");
+      int64_t count = kernel.columnBlocks();
+      region.open("for (" + region.scope.type() + " " + name + " = 0; " + name +
+                  " < " + region.scope.number(count) + "; ++" + name + ")");
+      region.tileNumbers[*kernel.streamed()] =
+          region.scope.addDim(name, 0, count - 1);
+      region.columnBlock = name;
+      writeStages(pass.each);
+      region.close();
+      writeStages(pass.after);
+    }
+  }
+
   void writeStage(const Stage &stage) {
     if (const ContractForm *form = kernel.productOf(stage))
       ContractSource(region, stage, *form).write();
@@ -170,6 +197,7 @@ private:
 
   const BlockKernel &kernel;
   Room room;
+  bool hasStages = false;
   SourceText out;
   RegionText region;
 };

@@ -18,7 +18,7 @@ ReductionSource::ReductionSource(RegionText &region, const Stage &stage)
       names.push_back("sum" + (i > 0 ? std::to_string(i) : "") +
                       (vector > 1 ? "_" + std::to_string(l) : ""));
   for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
-    sums *= nest.extents[d];
+    sums *= region.kernel.tileExtent(stage, d);
   isProduct = nest.contraction && (element == "float" || element == "double");
   state = nest.yieldsIndex ? "Best<" + element + ">" : element;
 }
@@ -89,8 +89,9 @@ void ReductionSource::step(ArrayRef<std::string> states) {
 
 void ReductionSource::moveToElement(int64_t k) {
   for (unsigned d = nest.extents.size(); d-- > nest.numParallel;) {
-    dims[d] = e.scope.constant(k % nest.extents[d]);
-    k /= nest.extents[d];
+    int64_t extent = e.kernel.tileExtent(stage, d);
+    dims[d] = e.originOf(e.kernel.parts(stage)[d]) + k % extent;
+    k /= extent;
   }
 }
 
@@ -153,6 +154,9 @@ void ReductionSource::takeElements() {
   e.open("for (" + type + " " + k + " = " + begin + "; " + k + " < " + end +
          "; " + k + " += " + e.scope.number(form.lanes) + ")");
   locate(k, reduced, along);
+  std::string inside = insideTensor(reduced);
+  if (!inside.empty())
+    e.open("if (" + inside + ")");
   if (vector > 1)
     setNeighbours(points);
   e.vector = std::max(along, vector);
@@ -161,6 +165,22 @@ void ReductionSource::takeElements() {
     step(statesOf(vector > 1 ? l : 0));
   }
   e.vector = 1;
+  if (!inside.empty())
+    e.close();
+  e.close();
+}
+
+/// With what the blocks of columns before have added up to.
+void ReductionSource::addToTotal() {
+  if (!e.kernel.isTotal(stage))
+    return;
+  e.open("if (" + e.columnBlock + " > 0)");
+  for (unsigned l = 0; l < vector; ++l) {
+    moveTo(l);
+    for (auto [op, sum] : llvm::zip(reductions, statesOf(l)))
+      out.line(sum + " = " + mergeName() + "(" +
+               e.evaluate(op->getResult(0), resultIndex()) + ", " + sum + ");");
+  }
   e.close();
 }
 
@@ -213,6 +233,7 @@ void ReductionSource::write() {
     combine(lanes, slots, form.lanesInner);
   openForResult(ragged, lanes);
   setNeighbours(near);
+  addToTotal();
   for (unsigned l = 0; l < vector; ++l) {
     moveTo(l);
     if (kernel.splits() == 1) {

@@ -78,6 +78,7 @@ private:
   void takeElements();
   void moveToElement(int64_t k);
   void addHalves();
+  void addToTotal();
   std::string added(mlir::Operation *op, const std::string &sum);
   unsigned pointsTogether() const;
   llvm::ArrayRef<std::string> statesOf(unsigned point) const;

@@ -13,6 +13,8 @@ BoundKernel::BoundKernel(StagedKernel staged)
   for (const auto &[value, placement] : placements())
     valueParts[value].resize(shapeOf(value).size());
   bindStages();
+  if (streamsColumns())
+    bindTotals();
   findUncut();
 }
 
@@ -132,6 +134,64 @@ GridParts BoundKernel::partsOfReader(size_t reader, Value leaf,
     result[block->dim] = part;
   }
   return result;
+}
+
+/// Sums over columns go over those of a block at a time.
+void BoundKernel::bindTotals() {
+  unsigned column = dims.size() - 1;
+  for (auto [number, stage] : llvm::enumerate(stages()))
+    forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+      if (placement(leaf).kind == Placement::Operand)
+        return;
+      for (auto [e, expr] : llvm::enumerate(index)) {
+        const graph::LoopNest &loops = nest(stage.op);
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (dim && dim.getPosition() >= loops.numParallel &&
+            loops.extents[dim.getPosition()] == shapeOf(leaf)[e] &&
+            parts(leaf)[e] == GridPart{column})
+          stageParts[number][dim.getPosition()] = {column};
+      }
+    });
+  if (canStream(column))
+    columnDim = column;
+}
+
+bool BoundKernel::isTotal(const Stage &stage) const {
+  auto summed = ArrayRef(stageParts[numberOf(stage)])
+                    .drop_front(nest(stage.op).numParallel);
+  return columnDim && llvm::is_contained(summed, GridPart{*columnDim});
+}
+
+/// Each stage reads of each value the columns that it goes over itself, and
+/// what it makes of all of them is a number that blocks of them add up to.
+bool BoundKernel::canStream(unsigned column) const {
+  if (auto inplace = op().getInplace();
+      inplace && llvm::any_of(*inplace, [](int64_t i) { return i >= 0; }))
+    return false; // what a later pass reads again would be another value
+  bool possible = true;
+  for (const Stage &stage : stages()) {
+    const graph::LoopNest &loops = nest(stage.op);
+    auto own = parts(stage);
+    possible &= !stage.sequential && !loops.replace && !loops.isIndirect() &&
+                llvm::count(own, GridPart{column}) <= 1;
+    forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+      if (placement(leaf).kind == Placement::Operand)
+        return;
+      for (auto [e, expr] : llvm::enumerate(index)) {
+        if (parts(leaf)[e].grid != column)
+          continue;
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        possible &= dim && parts(leaf)[e] == GridPart{column} &&
+                    own[dim.getPosition()] == GridPart{column};
+      }
+    });
+    if (llvm::is_contained(own.drop_front(loops.numParallel), GridPart{column}))
+      possible &= (loops.combine == graph::Combine::Sum ||
+                   loops.combine == graph::Combine::Max) &&
+                  !loops.yieldsIndex && !stage.epilogue &&
+                  stage.followers.empty();
+  }
+  return possible;
 }
 
 void BoundKernel::findUncut() {

@@ -48,6 +48,11 @@ public:
   /// The one whose result dims are the grid's: the contraction, else that of
   /// the largest result.
   const Stage &root() const { return stages()[rootNumber]; }
+  /// The dim of the grid whose indices, columns, come one block after the
+  /// other; nothing where they come together, or cannot be had in blocks.
+  std::optional<unsigned> streamed() const { return columnDim; }
+  /// It sums up all of what is streamed.
+  bool isTotal(const Stage &stage) const;
   /// The grid's dims as their tiles should be cut, the first one first.
   llvm::SmallVector<unsigned> cutOrder() const;
 
@@ -61,12 +66,15 @@ private:
   GridParts partsOfReader(size_t reader, mlir::Value leaf,
                           llvm::ArrayRef<mlir::AffineExpr> index);
   void findUncut();
+  void bindTotals();
+  bool canStream(unsigned column) const;
   void cutNever(const GridPart &part) {
     if (part.grid)
       dims[*part.grid].canCut = false;
   }
 
   size_t rootNumber;
+  std::optional<unsigned> columnDim;
   llvm::SmallVector<GridDim, 6> dims;
   std::vector<GridParts> stageParts;
   llvm::DenseMap<mlir::Value, GridParts> valueParts;

@@ -12,8 +12,9 @@ namespace dl::kernel {
 /// Sums that are added up together: their parts stay in registers.
 static constexpr size_t kMostSums = 4;
 
-StagedKernel::StagedKernel(KernelBody body, ProductReaders readers)
-    : KernelBody(std::move(body)), readers(readers) {
+StagedKernel::StagedKernel(KernelBody body, ProductReaders readers,
+                           Columns columns)
+    : KernelBody(std::move(body)), readers(readers), columns(columns) {
   placeOperandsAndResults();
   collectStages();
   if (readers == ProductReaders::Together) {
@@ -330,12 +331,29 @@ bool StagedKernel::overwritesForOthers(size_t earlier, size_t later) const {
   return isRead;
 }
 
+/// It sums up what has the shape of the first product, whose columns come one
+/// block after the other.
+bool StagedKernel::waitsForColumns(const Stage &stage) const {
+  if (!streamsColumns() || nest(stage.op).combine == graph::Combine::None)
+    return false;
+  const Stage *first = llvm::find_if(
+      allStages, [](const Stage &other) { return other.contraction; });
+  auto shape = shapeOf(first->op->getResult(0));
+  bool waits = false;
+  forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+    waits |=
+        placement(leaf).kind != Placement::Operand && shapeOf(leaf) == shape;
+  });
+  return waits;
+}
+
 /// A contraction whose only reader is an elementwise stage of the same shape
 /// hands its accumulators over in registers.
 bool StagedKernel::foldEpilogue(size_t number) {
   Stage &stage = allStages[number];
   Value result = stage.op->getResult(0);
-  if (!stage.contraction || !isPlaced(result) || !isInScratch(result))
+  if (!stage.contraction || !isPlaced(result) || !isInScratch(result) ||
+      waitsForColumns(stage))
     return false;
   std::optional<size_t> reader;
   bool foldable = true;
@@ -501,7 +519,8 @@ void StagedKernel::mergeFollowers() {
     Stage &stage = allStages[i];
     const Stage &next = allStages[i + 1];
     const graph::LoopNest &loops = nest(stage.op), &own = nest(next.op);
-    bool isApart = stage.contraction && readers != ProductReaders::Together;
+    bool isApart = (stage.contraction && readers != ProductReaders::Together) ||
+                   waitsForColumns(stage);
     bool merge = !isApart && !next.contraction && !stage.sequential &&
                  own.combine == graph::Combine::None &&
                  ArrayRef(loops.extents).take_front(loops.numParallel) ==

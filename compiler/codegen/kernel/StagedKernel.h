@@ -56,11 +56,19 @@ using Placements = llvm::MapVector<mlir::Value, Placement>;
 /// other stage; what they need is computed before the product.
 enum class ProductReaders { Apart, Rounding, Widening, Together };
 
+/// Of a chain of products whether each of its values is there as a whole before
+/// the next one, or some columns of all of them at a time. What sums up columns
+/// is complete behind all of them then, and what is elementwise on it waits.
+enum class Columns { Whole, Streamed };
+
 /// The stages of a kernel run in their order.
 class StagedKernel : public KernelBody {
 public:
   explicit StagedKernel(KernelBody body,
-                        ProductReaders readers = ProductReaders::Apart);
+                        ProductReaders readers = ProductReaders::Apart,
+                        Columns columns = Columns::Whole);
+
+  bool streamsColumns() const { return columns == Columns::Streamed; }
 
   const Stages &stages() const { return allStages; }
   size_t numberOf(const Stage &stage) const {
@@ -119,6 +127,7 @@ private:
   bool foldEpilogue(size_t stage);
   bool overwritesForOthers(size_t earlier, size_t later) const;
   bool canAddUpTogether(size_t first, size_t later) const;
+  bool waitsForColumns(const Stage &stage) const;
   using Ops = llvm::DenseSet<mlir::Operation *>;
   bool readsProduct(mlir::Operation *op, const Ops &onProduct) const;
   bool isChain = false; // of products
@@ -126,6 +135,7 @@ private:
   bool mustPlace(mlir::Operation *op, const Ops &onProduct) const;
 
   ProductReaders readers;
+  Columns columns;
   Stages allStages;
   Placements allPlacements;
 };

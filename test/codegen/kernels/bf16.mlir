@@ -356,3 +356,22 @@ graph.step @channels_in_blocks(%x: tensor<40x18x5x4xbf16>, %w: tensor<23x18x3x3x
   %dx = graph.conv2d_input_grad %wd, %wv {input_shape = array<i64: 40, 19, 5, 4>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<40x22x5x4xf32>, tensor<22x19x3x3xf32>) -> tensor<40x19x5x4xf32>
   graph.return %y, %dx : tensor<40x23x5x4xf32>, tensor<40x19x5x4xf32>
 }
+// Long rows of a chain, whose columns come some at a time: what is added up is exact, so that rounding does not depend on the order.
+graph.step @streamed(%x: tensor<2x96x16xi64>, %y: tensor<2x1400x16xi64>) -> (tensor<2x96x16xbf16>, tensor<2x96x1xf32>) {
+  %fx = graph.cast %x {to = bf16} : (tensor<2x96x16xi64>) -> tensor<2x96x16xbf16>
+  %fy = graph.cast %y {to = bf16} : (tensor<2x1400x16xi64>) -> tensor<2x1400x16xbf16>
+  %q = graph.cast %fx {to = f32} : (tensor<2x96x16xbf16>) -> tensor<2x96x16xf32>
+  %k = graph.cast %fy {to = f32} : (tensor<2x1400x16xbf16>) -> tensor<2x1400x16xf32>
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<2x96x16xf32>, tensor<2x1400x16xf32>) -> tensor<2x96x1400xf32>
+  %m = graph.amax %s {dims = array<i64: 2>, keepdim = true} : (tensor<2x96x1400xf32>) -> tensor<2x96x1xf32>
+  %near = graph.eq %s, %m : (tensor<2x96x1400xf32>, tensor<2x96x1xf32>) -> tensor<2x96x1400xi1>
+  %one = graph.full {value = 1.0 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %part = graph.full {value = 0.25 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %e = graph.select %near, %one, %part : (tensor<2x96x1400xi1>, tensor<f32>, tensor<f32>) -> tensor<2x96x1400xf32>
+  %l = graph.sum %e {dims = array<i64: 2>, keepdim = true} : (tensor<2x96x1400xf32>) -> tensor<2x96x1xf32>
+  %r = graph.cast %e {to = bf16} : (tensor<2x96x1400xf32>) -> tensor<2x96x1400xbf16>
+  %w = graph.cast %r {to = f32} : (tensor<2x96x1400xbf16>) -> tensor<2x96x1400xf32>
+  %y2 = graph.matmul %w, %k {spec = "bmk,bkn->bmn"} : (tensor<2x96x1400xf32>, tensor<2x1400x16xf32>) -> tensor<2x96x16xf32>
+  %o = graph.cast %y2 {to = bf16} : (tensor<2x96x16xf32>) -> tensor<2x96x16xbf16>
+  graph.return %o, %l : tensor<2x96x16xbf16>, tensor<2x96x1xf32>
+}

@@ -95,3 +95,52 @@ graph.step @attention_of_groups(%q: tensor<2x2x3x66x10xf32>, %k: tensor<2x2x343x
   %o = graph.matmul %p, %v {spec = "abgmk,abkn->abgmn"} : (tensor<2x2x3x66x343xf32>, tensor<2x2x343x10xf32>) -> tensor<2x2x3x66x10xf32>
   graph.return %o : tensor<2x2x3x66x10xf32>
 }
+// Rows longer than a block's memory: their columns come some at a time, the last of them fewer. The maximum and the sum
+// are there before what needs them, and scores are computed again.
+graph.step @streamed(%q: tensor<2x80x5xf32>, %k: tensor<2x1700x5xf32>, %v: tensor<2x1700x6xf32>) -> tensor<2x80x6xf32> {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<2x80x5xf32>, tensor<2x1700x5xf32>) -> tensor<2x80x1700xf32>
+  %m = graph.amax %s {dims = array<i64: 2>, keepdim = true} : (tensor<2x80x1700xf32>) -> tensor<2x80x1xf32>
+  %d = graph.sub %s, %m : (tensor<2x80x1700xf32>, tensor<2x80x1xf32>) -> tensor<2x80x1700xf32>
+  %e = graph.exp %d : (tensor<2x80x1700xf32>) -> tensor<2x80x1700xf32>
+  %l = graph.sum %e {dims = array<i64: 2>, keepdim = true} : (tensor<2x80x1700xf32>) -> tensor<2x80x1xf32>
+  %p = graph.div %e, %l : (tensor<2x80x1700xf32>, tensor<2x80x1xf32>) -> tensor<2x80x1700xf32>
+  %o = graph.matmul %p, %v {spec = "bmk,bkn->bmn"} : (tensor<2x80x1700xf32>, tensor<2x1700x6xf32>) -> tensor<2x80x6xf32>
+  graph.return %o : tensor<2x80x6xf32>
+}
+// By fours, with totals that leave the kernel, and what is divided behind the product.
+graph.step @streamed_totals(%q: tensor<2x140x8xf32>, %k: tensor<2x1160x8xf32>, %v: tensor<2x1160x12xf32>, %hidden: tensor<140x1160xi1>) -> (tensor<2x140x12xf32>, tensor<2x140x1xf32>, tensor<2x140x1xf32>) {
+  %least = graph.full {value = -30.0 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<2x140x8xf32>, tensor<2x1160x8xf32>) -> tensor<2x140x1160xf32>
+  %h = graph.select %hidden, %least, %s : (tensor<140x1160xi1>, tensor<f32>, tensor<2x140x1160xf32>) -> tensor<2x140x1160xf32>
+  %m = graph.amax %h {dims = array<i64: 2>, keepdim = true} : (tensor<2x140x1160xf32>) -> tensor<2x140x1xf32>
+  %d = graph.sub %h, %m : (tensor<2x140x1160xf32>, tensor<2x140x1xf32>) -> tensor<2x140x1160xf32>
+  %e = graph.exp %d : (tensor<2x140x1160xf32>) -> tensor<2x140x1160xf32>
+  %l = graph.sum %e {dims = array<i64: 2>, keepdim = true} : (tensor<2x140x1160xf32>) -> tensor<2x140x1xf32>
+  %y = graph.matmul %e, %v {spec = "bmk,bkn->bmn"} : (tensor<2x140x1160xf32>, tensor<2x1160x12xf32>) -> tensor<2x140x12xf32>
+  %o = graph.div %y, %l : (tensor<2x140x12xf32>, tensor<2x140x1xf32>) -> tensor<2x140x12xf32>
+  graph.return %o, %m, %l : tensor<2x140x12xf32>, tensor<2x140x1xf32>, tensor<2x140x1xf32>
+}
+// What has columns leaves the kernel for sums over rows.
+graph.step @streamed_backward(%q: tensor<2x130x7xf32>, %k: tensor<2x1150x7xf32>, %v: tensor<2x1150x9xf32>, %m: tensor<2x130x1xf32>, %g: tensor<2x130x9xf32>, %r: tensor<2x130x1xf32>) -> (tensor<2x130x7xf32>, tensor<2x1150x7xf32>) {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<2x130x7xf32>, tensor<2x1150x7xf32>) -> tensor<2x130x1150xf32>
+  %d = graph.sub %s, %m : (tensor<2x130x1150xf32>, tensor<2x130x1xf32>) -> tensor<2x130x1150xf32>
+  %e = graph.tanh %d : (tensor<2x130x1150xf32>) -> tensor<2x130x1150xf32>
+  %de = graph.matmul %g, %v {spec = "bmn,bkn->bmk"} : (tensor<2x130x9xf32>, tensor<2x1150x9xf32>) -> tensor<2x130x1150xf32>
+  %a = graph.add %de, %r : (tensor<2x130x1150xf32>, tensor<2x130x1xf32>) -> tensor<2x130x1150xf32>
+  %ds = graph.mul %e, %a : (tensor<2x130x1150xf32>, tensor<2x130x1150xf32>) -> tensor<2x130x1150xf32>
+  %dq = graph.matmul %ds, %k {spec = "bmk,bkn->bmn"} : (tensor<2x130x1150xf32>, tensor<2x1150x7xf32>) -> tensor<2x130x7xf32>
+  %dk = graph.matmul %ds, %q {spec = "bmk,bmn->bkn"} : (tensor<2x130x1150xf32>, tensor<2x130x7xf32>) -> tensor<2x1150x7xf32>
+  graph.return %dq, %dk : tensor<2x130x7xf32>, tensor<2x1150x7xf32>
+}
+graph.step @streamed_double(%q: tensor<2x96x6xf64>, %k: tensor<2x900x6xf64>, %v: tensor<2x900x4xf64>, %hidden: tensor<96x900xi1>) -> (tensor<2x96x4xf64>, tensor<2x96x1xf64>, tensor<2x96x1xf64>) {
+  %least = graph.full {value = -30.0 : f64, type = tensor<f64>} : () -> tensor<f64>
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<2x96x6xf64>, tensor<2x900x6xf64>) -> tensor<2x96x900xf64>
+  %h = graph.select %hidden, %least, %s : (tensor<96x900xi1>, tensor<f64>, tensor<2x96x900xf64>) -> tensor<2x96x900xf64>
+  %m = graph.amax %h {dims = array<i64: 2>, keepdim = true} : (tensor<2x96x900xf64>) -> tensor<2x96x1xf64>
+  %d = graph.sub %h, %m : (tensor<2x96x900xf64>, tensor<2x96x1xf64>) -> tensor<2x96x900xf64>
+  %e = graph.exp %d : (tensor<2x96x900xf64>) -> tensor<2x96x900xf64>
+  %l = graph.sum %e {dims = array<i64: 2>, keepdim = true} : (tensor<2x96x900xf64>) -> tensor<2x96x1xf64>
+  %y = graph.matmul %e, %v {spec = "bmk,bkn->bmn"} : (tensor<2x96x900xf64>, tensor<2x900x4xf64>) -> tensor<2x96x4xf64>
+  %o = graph.div %y, %l : (tensor<2x96x4xf64>, tensor<2x96x1xf64>) -> tensor<2x96x4xf64>
+  graph.return %o, %m, %l : tensor<2x96x4xf64>, tensor<2x96x1xf64>, tensor<2x96x1xf64>
+}

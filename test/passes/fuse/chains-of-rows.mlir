@@ -71,14 +71,27 @@ graph.step @backward(%q: tensor<3x200x12xf32>, %k: tensor<3x456x12xf32>, %v: ten
   graph.return %dq, %dk, %dv : tensor<3x200x12xf32>, tensor<3x456x12xf32>, tensor<3x456x20xf32>
 }
 
-// 32 rows of 600 scores are more than the scratch.
+// 32 rows of 900 scores are more than the scratch: their columns come some at a time.
 // CHECK-LABEL: graph.step @long_rows
-// CHECK-COUNT-2: graph.kernel
-graph.step @long_rows(%q: tensor<4x600x7xf32>, %k: tensor<4x600x7xf32>, %v: tensor<4x600x9xf32>) -> tensor<4x600x9xf32> {
-  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<4x600x7xf32>, tensor<4x600x7xf32>) -> tensor<4x600x600xf32>
-  %p = graph.exp %s : (tensor<4x600x600xf32>) -> tensor<4x600x600xf32>
-  %o = graph.matmul %p, %v {spec = "bmk,bkn->bmn"} : (tensor<4x600x600xf32>, tensor<4x600x9xf32>) -> tensor<4x600x9xf32>
+// CHECK: graph.kernel {{.*}}name = "matmul_exp_
+// CHECK-NOT: graph.kernel
+// BLOCKS-LABEL: graph.step @long_rows
+// BLOCKS: shared = {{[3-6][0-9][0-9][0-9][0-9]}} : i64, strategy = "streamed chain of products"
+graph.step @long_rows(%q: tensor<4x600x7xf32>, %k: tensor<4x900x7xf32>, %v: tensor<4x900x9xf32>) -> tensor<4x600x9xf32> {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<4x600x7xf32>, tensor<4x900x7xf32>) -> tensor<4x600x900xf32>
+  %p = graph.exp %s : (tensor<4x600x900xf32>) -> tensor<4x600x900xf32>
+  %o = graph.matmul %p, %v {spec = "bmk,bkn->bmn"} : (tensor<4x600x900xf32>, tensor<4x900x9xf32>) -> tensor<4x600x9xf32>
   graph.return %o : tensor<4x600x9xf32>
+}
+
+// So they cannot where what is made of a row needs to know a place in it.
+// CHECK-LABEL: graph.step @long_places
+// CHECK-COUNT-2: graph.kernel
+graph.step @long_places(%q: tensor<4x600x7xf32>, %k: tensor<4x600x7xf32>, %v: tensor<4x600x9xf32>) -> (tensor<4x600x9xf32>, tensor<4x600xi64>) {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<4x600x7xf32>, tensor<4x600x7xf32>) -> tensor<4x600x600xf32>
+  %r = graph.argmax %s {dim = 2 : i64} : (tensor<4x600x600xf32>) -> tensor<4x600xi64>
+  %o = graph.matmul %s, %v {spec = "bmk,bkn->bmn"} : (tensor<4x600x600xf32>, tensor<4x600x9xf32>) -> tensor<4x600x9xf32>
+  graph.return %o, %r : tensor<4x600x9xf32>, tensor<4x600xi64>
 }
 
 // All that is between them is stored: tiles of products are better apart.
