@@ -19,7 +19,8 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     shape, and gradients that read the same large values.
 
     Products that are a chain through large values (scores of attention) are one kernel with what is
-    between them, if all go over one batch; on a GPU those that make rows of its rows.
+    between them, if all go over one batch; on a GPU those that make rows of its rows, which may be
+    longer than its memory where each op goes over columns or adds them up.
 
     A result is written over an operand where each element is read only before the same one is
     written: new values of states, and what grows from values that nobody else reads (`inplace`).

@@ -89,20 +89,23 @@ class Controls(unittest.TestCase):
 
 @unittest.skipUnless(LIBRARY, "there is no NVRTC (tools/dev/setup.sh --cuda)")
 class Plans(support.ToolTest):
-    """Training steps of two examples and of a transformer's block: shapes with which there is no short last batch."""
+    """Training steps of two examples and of a transformer's block, with rows of scores that are whole or stream: shapes with which
+    there is no short last batch."""
 
     MODELS = {"mnist": ["-D", "batch_size=4"], "mnist_mlp": ["-D", "batch_size=96"],
-              "transformer": ["-D", "batch_size=8", "-D", "depth=1", "-D", "length=128"]}
-    PRECISIONS = (((), MODELS), (("--tf32",), ["mnist_mlp", "transformer"]), (("--dtype=bf16",), MODELS))
+              "transformer": ["-D", "batch_size=8", "-D", "depth=1", "-D", "length=128"],
+              "long": ["-D", "batch_size=8", "-D", "depth=1", "-D", "length=768"]}
+    PRECISIONS = (((), MODELS), (("--tf32",), ["mnist_mlp", "transformer", "long"]), (("--dtype=bf16",), MODELS))
 
     @classmethod
     def setUpClass(cls):
         cls.known = {}  # what was compiled, for all tests
 
     def source(self, name):
-        if name == "transformer":
-            np.save(self.path("x.npy"), np.zeros((8, 128, 65), np.float32))
-            np.save(self.path("y.npy"), np.zeros((8, 128), np.int64))
+        if name in ("transformer", "long"):
+            length = int(self.MODELS[name][-1].split("=")[-1])
+            np.save(self.path("x.npy"), np.zeros((8, length, 65), np.float32))
+            np.save(self.path("y.npy"), np.zeros((8, length), np.int64))
             path = os.path.join(dltools.ROOT, "test", "bench", "models", "transformer.dl")
         else:
             path = support.example(name)
@@ -195,10 +198,9 @@ class Plans(support.ToolTest):
                     for kernel, code in kernels:
                         blocks = code.resident_blocks(architecture, kernel["threads"], kernel["shared_bytes"])
                         rows[architecture, options[0].split("=")[-1].strip("-") if options else "f32", kernel["strategy"]].append((code.registers, kernel["shared_bytes"], blocks))
-                        fewer = blocks < kernel["least_blocks"]
-                        again += fewer
+                        again += code.resident_blocks(architecture, kernel["threads"], 0) < kernel["least_blocks"]
                         self.assertGreaterEqual(blocks, 1 if kernel["strategy"] in TILED else kernel["least_blocks"], kernel["name"])
-        self.assertLess(again, 6)
+        self.assertLess(again, 24)
         print("\n  machine code: strategy, kernels, registers, dynamic shared memory, resident blocks a processor")
         for (architecture, precision, strategy), facts in sorted(rows.items()):
             ranges = ["{}-{}".format(min(column), max(column)) for column in zip(*facts)]
