@@ -1,4 +1,5 @@
 #include "compiler/codegen/cuda/BlockKernel.h"
+#include "compiler/codegen/cuda/ScatterForm.h"
 #include "compiler/codegen/kernel/LinearOperand.h"
 #include "dialects/graph/Check.h"
 #include "dialects/graph/Inference.h"
@@ -27,8 +28,6 @@ static constexpr int64_t kMostSharedBytes = 99 << 10;
 static constexpr int64_t kProcessorBytes = 227 << 10;
 /// What combining of a block's sums needs of it: a state for each thread.
 static constexpr int64_t kCombineBytes = kThreads * 16;
-/// What the steps of a chain's products have of it, at most.
-static constexpr int64_t kStepBytes = 24 << 10;
 
 FailureOr<BlockKernel> BlockKernel::create(graph::KernelOp kernel) {
   FailureOr<KernelBody> body = KernelBody::create(kernel);
@@ -88,123 +87,6 @@ const ContractForm *BlockKernel::productOf(const Stage &stage) const {
     return nullptr;
   const auto &form = chained[numberOf(stage)];
   return form ? &*form : nullptr;
-}
-
-/// As many rows of the chain's values as a block has shared memory for:
-/// operands of its products are read once for all of them.
-bool BlockKernel::chooseChain() {
-  if (llvm::any_of(stages(), [](const Stage &s) { return s.sequential; }))
-    return false;
-  SmallVector<const Stage *> products;
-  for (const Stage &stage : stages())
-    if (stage.contraction)
-      products.push_back(&stage);
-  if (products.empty() ||
-      (products.size() == 1 && !ContractForm::isWorthIt(*this, *products[0])))
-    return false;
-  std::optional<unsigned> rows;
-  for (auto [d, dim] : llvm::enumerate(grid().drop_back()))
-    if (dim.canCut && dim.block != 1)
-      return false;
-    else if (dim.canCut && dim.extent > 1)
-      rows = d;
-  if (!rows)
-    return false;
-  if (streamed())
-    passes = ColumnPasses::of(*this);
-  int64_t all = grid().back().extent;
-  SmallVector<int64_t> blocks{all};
-  if (streamed())
-    blocks = {32, 64, 128, 256};
-  double best = 0;
-  std::pair<int64_t, int64_t> chosen = {32, blocks.front()};
-  for (int64_t columns : blocks) {
-    for (int64_t size : {32, 64, 128}) {
-      if (size > 32 && size / 2 >= grid()[*rows].extent)
-        break;
-      if (!tryChain(*rows, size, columns) || !inShared)
-        continue;
-      double time = chainCycles(nullptr);
-      if (best == 0 || time < best)
-        best = time, chosen = {size, columns};
-    }
-  }
-  // Values that are too large for shared memory wait in the workspace.
-  if (tryChain(*rows, chosen.first, chosen.second))
-    return true;
-  sizes.clear(), chained.clear();
-  return false;
-}
-
-/// Whether each product can be computed by blocks that have so many indices of
-/// one dim of the grid, and of the last one at a time.
-bool BlockKernel::tryChain(unsigned rows, int64_t size, int64_t columns) {
-  sizes.clear(), chained.clear();
-  for (auto [d, dim] : llvm::enumerate(grid()))
-    sizes.push_back(d == rows                ? std::min(size, dim.extent)
-                    : dim.canCut && d < rows ? 1
-                                             : dim.extent);
-  sizes.back() = std::min(columns, sizes.back());
-  std::vector<std::optional<ContractForm>> forms(stages().size());
-  std::optional<unsigned> threads;
-  for (const Stage &stage : stages()) {
-    if (!stage.contraction)
-      continue;
-    SmallVector<int64_t> extents;
-    for (unsigned d = 0; d < nest(stage.op).extents.size(); ++d)
-      extents.push_back(tileExtent(stage, d));
-    auto form = ContractForm::ofPart(*this, stage, extents, kStepBytes);
-    if (!form || (threads && *threads != form->threads()))
-      return false;
-    threads = form->threads();
-    forms[numberOf(stage)] = std::move(form);
-  }
-  chained = std::move(forms);
-  numThreads = *threads;
-  places.clear();
-  layOutScratch();
-  return true;
-}
-
-/// Of a processor of the machine, or of the chip that tiles are chosen for.
-/// Blocks that share it hide each other's waiting.
-double BlockKernel::chainCycles(const plan::MachineModel *machine) const {
-  double processors = machine ? machine->processors : kWantedBlocks / 2;
-  double busy = 0, waiting = 2500;
-  for (const Stage &stage : stages()) {
-    double count = timesOf(stage);
-    if (const ContractForm *form = productOf(stage)) {
-      busy += count * form->busyCycles(machine);
-      waiting += count * form->waitingCycles();
-    } else {
-      // Each element is loaded, computed on and stored.
-      double points = double(tilePoints(stage)) * double(sumPoints(stage));
-      busy += count * points * 8 / 128;
-      waiting += count * (streamed() ? 100 : 500); // of shared memory
-    }
-  }
-  double perProcessor = double(tiles()) / processors;
-  double together = std::clamp(perProcessor, 1.0, double(blocksAtOnce()));
-  return std::ceil(perProcessor) * std::max(busy, (busy + waiting) / together);
-}
-
-/// For how many blocks of columns a stage is computed, in all passes.
-double BlockKernel::timesOf(const Stage &stage) const {
-  bool hasColumns = llvm::any_of(parts(stage), [&](const GridPart &part) {
-    return streamed() && part.grid == streamed();
-  });
-  return hasColumns ? double(passes->runs(numberOf(stage)) * columnBlocks())
-                    : 1;
-}
-
-int64_t BlockKernel::columnBlocks() const {
-  return streamed()
-             ? llvm::divideCeil(grid()[*streamed()].extent, sizes[*streamed()])
-             : 1;
-}
-
-double BlockKernel::chainSeconds(const plan::MachineModel &machine) const {
-  return chainCycles(&machine) / ContractForm::cyclesPerSecond;
 }
 
 unsigned BlockKernel::blocksAtOnce() const {
@@ -325,6 +207,10 @@ Reduction BlockKernel::reduction(const Stage &stage) const {
 }
 
 void BlockKernel::chooseTiles() {
+  if (auto tile = ScatterForm::tileSizes(*this)) {
+    sizes = *tile;
+    return;
+  }
   int64_t work = 0, largest = 0;
   for (const Stage &stage : stages()) {
     int64_t own = nest(stage.op).points() * (1 + stage.sumsBeside.size());
@@ -390,6 +276,9 @@ void BlockKernel::chooseThreads() {
     numThreads =
         llvm::alignTo(numThreads, std::max(kWarp, reduction(stage).lanes));
   numThreads = llvm::bit_ceil(numThreads);
+  for (const Stage &stage : stages())
+    if (ScatterForm::of(*this, stage))
+      numThreads = kThreads;
 }
 
 /// A value may wait where a result is stored as the value is read last, point
@@ -532,6 +421,8 @@ int64_t BlockKernel::stepBytes() const {
   for (const Stage &stage : stages())
     if (const ContractForm *form = productOf(stage))
       bytes = std::max(bytes, form->sharedBytes());
+    else if (auto scatter = ScatterForm::of(*this, stage))
+      bytes = std::max(bytes, scatter->sharedBytes(numThreads));
     else if (reduction(stage).lanes > 1 || numSplits > 1)
       bytes = std::max(bytes, kCombineBytes);
   return bytes;

@@ -187,6 +187,8 @@ private:
   void writeStage(const Stage &stage) {
     if (const ContractForm *form = kernel.productOf(stage))
       ContractSource(region, stage, *form).write();
+    else if (kernel.nest(stage.op).scatter)
+      ScatterSource(region, stage).write();
     else if (stage.sequential)
       SequentialSource(region, stage).write();
     else if (kernel.nest(stage.op).combine == graph::Combine::None)

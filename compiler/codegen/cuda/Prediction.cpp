@@ -1,10 +1,31 @@
 #include "compiler/codegen/cuda/Prediction.h"
 #include "compiler/codegen/cuda/LibraryProduct.h"
+#include "compiler/codegen/cuda/ScatterForm.h"
 #include "dialects/plan/Plan.h"
 
 using namespace mlir;
 
 namespace dl::cuda {
+
+/// Instructions for each index, element or step that a thread looks at, and
+/// those that a processor does in a cycle.
+static constexpr double kInstructions = 10, kPerCycle = 128;
+/// Cycles from one step of a scan to the next one.
+static constexpr double kScanStep = 30;
+
+/// Of a stage whose loops run one after the other: what all threads look at.
+static double cyclesOf(const BlockKernel &kernel, const Stage &stage,
+                       double processors) {
+  const graph::LoopNest &loops = kernel.nest(stage.op);
+  double looks = double(loops.points());
+  if (loops.scan)
+    return double(loops.extents[loops.scan->at]) * kScanStep;
+  if (auto form = ScatterForm::of(kernel, stage))
+    looks = double(kernel.tiles()) *
+            double(loops.extents[loops.scatter->over]) *
+            (form->together ? 1 : double(form->columns));
+  return looks * kInstructions / (kPerCycle * processors);
+}
 
 double predictSeconds(const BlockKernel &kernel,
                       const plan::MachineModel &machine) {
@@ -32,6 +53,11 @@ double predictSeconds(const BlockKernel &kernel,
   if (kernel.hasContraction())
     rate /= 8;
   double seconds = std::max(flops / (rate * part), traffic);
+  for (const Stage &stage : kernel.stages())
+    if (stage.sequential)
+      seconds =
+          std::max(seconds, cyclesOf(kernel, stage, part * machine.processors) /
+                                ContractForm::cyclesPerSecond);
   // The last block waits for the others' parts, and reads them.
   if (kernel.splits() > 1)
     seconds += machine.launchSeconds;

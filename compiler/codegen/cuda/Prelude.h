@@ -110,6 +110,46 @@ __device__ __forceinline__ State combineLanes(State state, Merge merge, unsigned
   return state;
 }
 
+// Threads have found up to EACH of THREADS * EACH numbers, one after the other thread by thread, ~0u of which is none:
+// `places` of those that were found and what they are come in their order. Returns how many; all threads take part.
+template <unsigned THREADS, unsigned EACH>
+__device__ __forceinline__ unsigned listFound(const unsigned (&found)[EACH], unsigned *places, unsigned *contents) {
+  constexpr unsigned GROUP = 16, GROUPS = THREADS / GROUP;
+  unsigned *counts = contents + THREADS * EACH, *totals = counts + THREADS;
+  unsigned mine = 0, at = 0, all = 0;
+#pragma unroll
+  for (unsigned i = 0; i < EACH; ++i)
+    mine += found[i] != ~0u;
+  __syncthreads(); // of an earlier use
+  counts[threadIdx.x] = mine;
+  __syncthreads();
+  if (threadIdx.x < GROUPS) {
+    unsigned total = 0;
+#pragma unroll
+    for (unsigned i = 0; i < GROUP; ++i)
+      total += counts[threadIdx.x * GROUP + i];
+    totals[threadIdx.x] = total;
+  }
+  __syncthreads();
+#pragma unroll
+  for (unsigned group = 0; group < GROUPS; ++group) {
+    at += group < threadIdx.x / GROUP ? totals[group] : 0;
+    all += totals[group];
+  }
+  if (mine != 0) {
+    for (unsigned i = threadIdx.x / GROUP * GROUP; i < threadIdx.x; ++i)
+      at += counts[i];
+#pragma unroll
+    for (unsigned i = 0; i < EACH; ++i)
+      if (found[i] != ~0u) {
+        places[at] = threadIdx.x * EACH + i;
+        contents[at++] = found[i];
+      }
+  }
+  __syncthreads();
+  return all;
+}
+
 // Whether this block is the last of `count` to come here, with all that the others have written. The counter is left
 // at zero. No float is added by whoever comes first: the last one adds in a fixed order.
 __device__ __forceinline__ bool isLastOf(unsigned count, unsigned *counter, unsigned char *memory) {

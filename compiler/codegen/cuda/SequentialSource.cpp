@@ -8,18 +8,13 @@ using llvm::Twine;
 namespace dl::cuda {
 
 SequentialSource::SequentialSource(RegionText &region, const Stage &stage)
-    : StageSource(region, stage), at(nest.scatter ? nest.scatter->at
-                                     : nest.scan  ? nest.scan->at
-                                                  : nest.ordered->at),
-      over(nest.scatter ? nest.scatter->over
-           : nest.scan  ? nest.scan->over
-                        : nest.ordered->over) {}
+    : StageSource(region, stage),
+      at(nest.scan ? nest.scan->at : nest.ordered->at),
+      over(nest.scan ? nest.scan->over : nest.ordered->over) {}
 
 void SequentialSource::write() {
   if (nest.ordered)
     writeOrder();
-  else if (nest.scatter)
-    writeScatter();
   else
     writeScan();
 }
@@ -27,31 +22,6 @@ void SequentialSource::write() {
 static std::string elementOf(Value value) {
   return valueType(graph::scalarType(
       cast<RankedTensorType>(value.getType()).getElementType()));
-}
-
-/// Each element looks for what belongs to it, so that it gets that in one
-/// order.
-void SequentialSource::writeScatter() {
-  forEachPoint(parallelDims(), 1, [&] {
-    std::string element = elementOf(stage.op->getResult(0));
-    bool isMax = nest.combine == graph::Combine::Max;
-    std::string name = isMax ? "best" : "sum";
-    out.line(element + " " + name + " = " +
-             (isMax ? "lowest<" + element + ">()" : "0") + ";");
-    std::string k = out.fresh("k");
-    e.open("for (" + e.scope.type() + " " + k + " = 0; " + k + " < " +
-           e.scope.number(nest.extents[over]) + "; ++" + k + ")");
-    dims[over] = e.scope.addDim(k, 0, nest.extents[over] - 1);
-    std::string chosen = read(0);
-    e.open("if (" + chosen + " == (long long)(" + e.scope.text(dims[at]) +
-           "))");
-    std::string content = read(nest.scatter->operand);
-    out.line(isMax ? "best = Max()(best, " + content + ");"
-                   : "sum += " + content + ";");
-    e.close();
-    e.close();
-    storeResults(finish({name}));
-  });
 }
 
 void SequentialSource::writeScan() {

@@ -100,14 +100,40 @@ private:
   std::string element, state; // C++ types
 };
 
-/// Sums to where an index says, scans, sorting.
+struct ScatterForm;
+
+/// Sums and maxima to where an index says.
+class ScatterSource : StageSource {
+public:
+  ScatterSource(RegionText &region, const Stage &stage);
+  void write();
+
+private:
+  void writePoints();
+  void writeTile(const ScatterForm &form);
+  void addListed(const ScatterForm &form);
+  void openIndices();
+  void forEachColumn(const ScatterForm &form,
+                     llvm::function_ref<void(unsigned owners)> body);
+  llvm::SmallVector<unsigned> columnDims() const;
+  mlir::AffineExpr placeOf(const ScatterForm &form);
+  std::string start() const;
+  void add(const std::string &to);
+  std::string read(unsigned operand) {
+    return e.evaluateOperand(stage.op, operand, dims);
+  }
+
+  std::string element; // C++ type
+  bool isMax;
+};
+
+/// Scans, sorting.
 class SequentialSource : StageSource {
 public:
   SequentialSource(RegionText &region, const Stage &stage);
   void write();
 
 private:
-  void writeScatter();
   void writeScan();
   std::string writeScanStep(const std::string &element);
   void writeOrder();

@@ -112,6 +112,24 @@ graph.step @greatest_of_many_rows(%i: tensor<2000x1xi64>, %x: tensor<2000x160xf3
   %0 = graph.scatter_amax %i, %x {dim = 0 : i64, size = 611 : i64} : (tensor<2000x1xi64>, tensor<2000x160xf32>) -> tensor<611x160xf32>
   graph.return %0 : tensor<611x160xf32>
 }
+// Indices that each column has for itself, along the first dim and along the last, more columns than threads, and rows in turns of several threads.
+graph.step @scatter_of_columns(%i: tensor<300x70xi64>, %x: tensor<300x70xf32>) -> tensor<90x70xf32> {
+  %0 = graph.scatter_add %i, %x {dim = 0 : i64, size = 90 : i64} : (tensor<300x70xi64>, tensor<300x70xf32>) -> tensor<90x70xf32>
+  graph.return %0 : tensor<90x70xf32>
+}
+graph.step @scatter_of_rows(%i: tensor<5x700xi64>, %x: tensor<5x700xf64>) -> tensor<5x330xf64> {
+  %0 = graph.scatter_add %i, %x {dim = 1 : i64, size = 330 : i64} : (tensor<5x700xi64>, tensor<5x700xf64>) -> tensor<5x330xf64>
+  graph.return %0 : tensor<5x330xf64>
+}
+graph.step @scatter_in_batches(%i: tensor<3x400x1xi64>, %x: tensor<3x400x33xf32>) -> tensor<3x120x33xf32> {
+  %0 = graph.scatter_amax %i, %x {dim = 1 : i64, size = 120 : i64} : (tensor<3x400x1xi64>, tensor<3x400x33xf32>) -> tensor<3x120x33xf32>
+  graph.return %0 : tensor<3x120x33xf32>
+}
+graph.step @scatter_of_many(%i: tensor<4100x1xi64>, %x: tensor<4100x300xf32>, %y: tensor<9x300xf32>) -> tensor<9x300xf32> {
+  %0 = graph.scatter_add %i, %x {dim = 0 : i64, size = 9 : i64} : (tensor<4100x1xi64>, tensor<4100x300xf32>) -> tensor<9x300xf32>
+  %1 = graph.mul %0, %y : (tensor<9x300xf32>, tensor<9x300xf32>) -> tensor<9x300xf32>
+  graph.return %1 : tensor<9x300xf32>
+}
 graph.step @greatest_elements(%i: tensor<3x9x17xi64>, %x: tensor<3x9x17xf64>) -> tensor<3x13x17xf64> {
   %0 = graph.scatter_amax %i, %x {dim = 1 : i64, size = 13 : i64} : (tensor<3x9x17xi64>, tensor<3x9x17xf64>) -> tensor<3x13x17xf64>
   graph.return %0 : tensor<3x13x17xf64>
