@@ -1,4 +1,5 @@
 #include "compiler/codegen/cuda/BlockKernel.h"
+#include "compiler/codegen/cuda/OrderForm.h"
 #include "compiler/codegen/cuda/ScatterForm.h"
 #include "compiler/codegen/kernel/LinearOperand.h"
 #include "dialects/graph/Check.h"
@@ -207,7 +208,10 @@ Reduction BlockKernel::reduction(const Stage &stage) const {
 }
 
 void BlockKernel::chooseTiles() {
-  if (auto tile = ScatterForm::tileSizes(*this)) {
+  auto tile = ScatterForm::tileSizes(*this);
+  if (!tile)
+    tile = OrderForm::tileSizes(*this);
+  if (tile) {
     sizes = *tile;
     return;
   }
@@ -277,7 +281,7 @@ void BlockKernel::chooseThreads() {
         llvm::alignTo(numThreads, std::max(kWarp, reduction(stage).lanes));
   numThreads = llvm::bit_ceil(numThreads);
   for (const Stage &stage : stages())
-    if (ScatterForm::of(*this, stage))
+    if (ScatterForm::of(*this, stage) || OrderForm::of(*this, stage))
       numThreads = kThreads;
 }
 
@@ -423,6 +427,8 @@ int64_t BlockKernel::stepBytes() const {
       bytes = std::max(bytes, form->sharedBytes());
     else if (auto scatter = ScatterForm::of(*this, stage))
       bytes = std::max(bytes, scatter->sharedBytes(numThreads));
+    else if (auto order = OrderForm::of(*this, stage))
+      bytes = std::max(bytes, order->sharedBytes());
     else if (reduction(stage).lanes > 1 || numSplits > 1)
       bytes = std::max(bytes, kCombineBytes);
   return bytes;

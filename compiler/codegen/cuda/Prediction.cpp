@@ -1,7 +1,9 @@
 #include "compiler/codegen/cuda/Prediction.h"
 #include "compiler/codegen/cuda/LibraryProduct.h"
+#include "compiler/codegen/cuda/OrderForm.h"
 #include "compiler/codegen/cuda/ScatterForm.h"
 #include "dialects/plan/Plan.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -20,6 +22,12 @@ static double cyclesOf(const BlockKernel &kernel, const Stage &stage,
   double looks = double(loops.points());
   if (loops.scan)
     return double(loops.extents[loops.scan->at]) * kScanStep;
+  if (auto form = OrderForm::of(kernel, stage)) {
+    double log = llvm::Log2_64(form->together);
+    double sorts = std::ceil(double(form->all) / double(form->together));
+    looks = double(kernel.tiles()) * sorts * double(form->together) * log *
+            (log + 1) / 4;
+  }
   if (auto form = ScatterForm::of(kernel, stage))
     looks = double(kernel.tiles()) *
             double(loops.extents[loops.scatter->over]) *

@@ -150,6 +150,25 @@ __device__ __forceinline__ unsigned listFound(const unsigned (&found)[EACH], uns
   return all;
 }
 
+// `count` numbers, a power of two, and their places are put in the order that `before` says of two of both.
+template <unsigned THREADS, class T, class Before>
+__device__ __forceinline__ void sortTogether(T *numbers, unsigned *places, unsigned count, Before before) {
+  for (unsigned size = 2; size <= count; size *= 2)
+    for (unsigned stride = size / 2; stride > 0; stride /= 2) {
+      __syncthreads();
+      for (unsigned i = threadIdx.x; i < count / 2; i += THREADS) {
+        const unsigned low = 2 * i - (i & (stride - 1)), high = low + stride;
+        const T x = numbers[low], y = numbers[high];
+        const unsigned p = places[low], q = places[high];
+        if (before(y, q, x, p) == ((low & size) == 0)) {
+          numbers[low] = y, numbers[high] = x;
+          places[low] = q, places[high] = p;
+        }
+      }
+    }
+  __syncthreads();
+}
+
 // Whether this block is the last of `count` to come here, with all that the others have written. The counter is left
 // at zero. No float is added by whoever comes first: the last one adds in a fixed order.
 __device__ __forceinline__ bool isLastOf(unsigned count, unsigned *counter, unsigned char *memory) {

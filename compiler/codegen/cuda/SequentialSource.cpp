@@ -1,3 +1,4 @@
+#include "compiler/codegen/cuda/OrderForm.h"
 #include "compiler/codegen/cuda/PayloadText.h"
 #include "compiler/codegen/cuda/StageSource.h"
 #include "llvm/ADT/STLExtras.h"
@@ -91,11 +92,73 @@ std::string SequentialSource::openElements() {
 }
 
 void SequentialSource::writeOrder() {
+  if (auto form = OrderForm::of(e.kernel, stage))
+    return writeSorted(*form);
   int64_t count = nest.extents[at];
   if (count * count <= nest.extents[over])
     forEachPoint(parallelDims(), 1, [&] { writeSelection(); });
   else
     forEachPoint(parallelDims(), 1, [&] { writePlaces(); });
+}
+
+/// A row after the other, whose threads sort it together. Numbers behind the
+/// row have places behind it, and come last.
+void SequentialSource::writeSorted(const OrderForm &form) {
+  std::string type = elementOf(stage.op->getOperand(0)),
+              threads = std::to_string(e.kernel.threads()) + "u",
+              together = std::to_string(form.together) + "u",
+              all = std::to_string(form.all) + "u",
+              results = std::to_string(form.results) + "u";
+  SmallVector<unsigned> rows = parallelDims();
+  llvm::erase(rows, at);
+  int64_t count = this->count(rows);
+  e.open(count == 1 ? Twine()
+                    : "for (" + e.scope.type() + " row = 0; row < " +
+                          e.scope.number(count) + "; ++row)");
+  locate("row", rows);
+  std::string inside = insideTensor(rows); // the same for all threads
+  if (!inside.empty())
+    e.open("if (" + inside + ")");
+  out.line(type + " *numbers = reinterpret_cast<" + type + " *>(shared + " +
+           Twine(e.kernel.combineOffset()) + ");");
+  out.line("unsigned *places = reinterpret_cast<unsigned *>(numbers + " +
+           Twine(together) + ");");
+  out.line("const auto before = [](" + type + " x, unsigned p, " + type +
+           " y, unsigned q) {");
+  out.line("  return p >= " + all + " || q >= " + all + " ? p < q : " +
+           less("x", "y") + " || (!" + less("y", "x") + " && p < q);");
+  out.line("};");
+  auto fill = [&](StringRef from, const std::string &first) {
+    e.open("for (unsigned i = " + from + " + threadIdx.x; i < " + together +
+           "; i += " + threads + ")");
+    out.line("const unsigned k = " + first + ";");
+    out.line("numbers[i] = 0, places[i] = k;");
+    e.open("if (k < " + all + ")");
+    dims[over] = e.scope.addDim("k", 0, form.all - 1);
+    out.line("numbers[i] = " + read(0) + ";");
+    e.close();
+    e.close();
+    out.line("sortTogether<" + threads + ">(numbers, places, " + together +
+             ", before);");
+  };
+  if (count > 1)
+    out.line("__syncthreads();"); // of the row before
+  fill("0u", "i");
+  if (!form.isWhole()) {
+    std::string next = std::to_string(form.together - form.results) + "u";
+    e.open("for (unsigned first = " + together + "; first < " + all +
+           "; first += " + next + ")");
+    fill(results, "first + i - " + results);
+    e.close();
+  }
+  e.open("for (unsigned i = threadIdx.x; i < " + results + "; i += " + threads +
+         ")");
+  dims[at] = e.scope.addDim("i", 0, form.results - 1);
+  storeResults({"(" + elementOf(stage.op->getResult(0)) + ")places[i]"});
+  e.close();
+  if (!inside.empty())
+    e.close();
+  e.close();
 }
 
 /// Of few results each finds the ones before it, one after the other.

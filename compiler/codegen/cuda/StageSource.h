@@ -100,6 +100,7 @@ private:
   std::string element, state; // C++ types
 };
 
+struct OrderForm;
 struct ScatterForm;
 
 /// Sums and maxima to where an index says.
@@ -137,6 +138,7 @@ private:
   void writeScan();
   std::string writeScanStep(const std::string &element);
   void writeOrder();
+  void writeSorted(const OrderForm &form);
   void writeSelection();
   void writePlaces();
   std::string openElements();

@@ -212,6 +212,13 @@ graph.step @sort_long_integers(%x: tensor<3x500xi64>, %y: tensor<500x3xi32>, %b:
   %5 = graph.argsort %b {dim = 1 : i64, descending = true} : (tensor<2x300xi1>) -> tensor<2x300xi64>
   graph.return %0, %1, %2, %3, %4, %5 : tensor<3x500xi64>, tensor<3x500xi64>, tensor<500x3xi64>, tensor<500x3xi64>, tensor<2x300xi64>, tensor<2x300xi64>
 }
+// The first ones of rows longer than a block's memory, which is filled again and again; rows and columns of which a tile has one.
+graph.step @first_of_long(%x: tensor<2x9001xf32>, %y: tensor<17000x1xi64>, %z: tensor<300x40xf32>) -> (tensor<2x70xi64>, tensor<30x1xi64>, tensor<300x40xi64>) {
+  %0 = graph.argsort %x {dim = 1 : i64, descending = true, count = 70 : i64} : (tensor<2x9001xf32>) -> tensor<2x70xi64>
+  %1 = graph.argsort %y {dim = 0 : i64, descending = false, count = 30 : i64} : (tensor<17000x1xi64>) -> tensor<30x1xi64>
+  %2 = graph.argsort %z {dim = 0 : i64, descending = false} : (tensor<300x40xf32>) -> tensor<300x40xi64>
+  graph.return %0, %1, %2 : tensor<2x70xi64>, tensor<30x1xi64>, tensor<300x40xi64>
+}
 graph.step @first_bytes(%x: tensor<100xui8>) -> (tensor<1xi64>, tensor<1xi64>) {
   %0 = graph.argsort %x {dim = 0 : i64, descending = false, count = 1 : i64} : (tensor<100xui8>) -> tensor<1xi64>
   %1 = graph.argsort %x {dim = 0 : i64, descending = true, count = 1 : i64} : (tensor<100xui8>) -> tensor<1xi64>
