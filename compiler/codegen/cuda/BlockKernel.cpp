@@ -1,5 +1,6 @@
 #include "compiler/codegen/cuda/BlockKernel.h"
 #include "compiler/codegen/cuda/OrderForm.h"
+#include "compiler/codegen/cuda/ScanForm.h"
 #include "compiler/codegen/cuda/ScatterForm.h"
 #include "compiler/codegen/kernel/LinearOperand.h"
 #include "dialects/graph/Check.h"
@@ -211,6 +212,8 @@ void BlockKernel::chooseTiles() {
   auto tile = ScatterForm::tileSizes(*this);
   if (!tile)
     tile = OrderForm::tileSizes(*this);
+  if (!tile)
+    tile = ScanForm::tileSizes(*this);
   if (tile) {
     sizes = *tile;
     return;
@@ -281,7 +284,8 @@ void BlockKernel::chooseThreads() {
         llvm::alignTo(numThreads, std::max(kWarp, reduction(stage).lanes));
   numThreads = llvm::bit_ceil(numThreads);
   for (const Stage &stage : stages())
-    if (ScatterForm::of(*this, stage) || OrderForm::of(*this, stage))
+    if (ScatterForm::of(*this, stage) || OrderForm::of(*this, stage) ||
+        ScanForm::of(*this, stage))
       numThreads = kThreads;
 }
 
@@ -429,6 +433,8 @@ int64_t BlockKernel::stepBytes() const {
       bytes = std::max(bytes, scatter->sharedBytes(numThreads));
     else if (auto order = OrderForm::of(*this, stage))
       bytes = std::max(bytes, order->sharedBytes());
+    else if (ScanForm::of(*this, stage))
+      bytes = std::max(bytes, ScanForm::sharedBytes(numThreads));
     else if (reduction(stage).lanes > 1 || numSplits > 1)
       bytes = std::max(bytes, kCombineBytes);
   return bytes;

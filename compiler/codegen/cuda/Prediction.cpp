@@ -1,6 +1,7 @@
 #include "compiler/codegen/cuda/Prediction.h"
 #include "compiler/codegen/cuda/LibraryProduct.h"
 #include "compiler/codegen/cuda/OrderForm.h"
+#include "compiler/codegen/cuda/ScanForm.h"
 #include "compiler/codegen/cuda/ScatterForm.h"
 #include "dialects/plan/Plan.h"
 #include "llvm/Support/MathExtras.h"
@@ -20,6 +21,8 @@ static double cyclesOf(const BlockKernel &kernel, const Stage &stage,
                        double processors) {
   const graph::LoopNest &loops = kernel.nest(stage.op);
   double looks = double(loops.points());
+  if (auto form = ScanForm::of(kernel, stage))
+    return (2 * double(form->part) + kernel.threads()) * kScanStep;
   if (loops.scan)
     return double(loops.extents[loops.scan->at]) * kScanStep;
   if (auto form = OrderForm::of(kernel, stage)) {

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cuda/OrderForm.h"
 #include "compiler/codegen/cuda/PayloadText.h"
+#include "compiler/codegen/cuda/ScanForm.h"
 #include "compiler/codegen/cuda/StageSource.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -26,33 +27,118 @@ static std::string elementOf(Value value) {
 }
 
 void SequentialSource::writeScan() {
-  std::string element = elementOf(stage.op->getOperand(0));
-  bool isFloat =
-      isa<FloatType>(cast<RankedTensorType>(stage.op->getOperand(0).getType())
-                         .getElementType());
+  if (auto form = ScanForm::of(e.kernel, stage))
+    return writeParts(*form);
   SmallVector<unsigned> along = parallelDims();
   llvm::erase(along, at);
   forEachPoint(along, 1, [&] {
-    if (nest.scan->kind == graph::Scan::Argmax)
-      out.line(element + " best = lowest<" + element +
-               ">(); long long place = 0;");
-    else
-      out.line((isFloat ? "double" : element) + " sum = 0;");
-    std::string k = out.fresh("k");
-    int64_t extent = nest.extents[at];
-    e.open("for (" + e.scope.type() + " " + k + " = 0; " + k + " < " +
-           e.scope.number(extent) + "; ++" + k + ")");
-    AffineExpr step = e.scope.addDim(k, 0, extent - 1);
-    dims[at] = dims[over] =
-        nest.scan->reverse ? e.scope.constant(extent - 1) - step : step;
-    storeResults(finish({writeScanStep(element)}));
-    e.close();
+    declareState();
+    writeSteps("0", e.scope.number(nest.extents[at]),
+               [&] { storeResults(finish({writeScanStep()})); });
   });
 }
 
+void SequentialSource::writeSteps(const std::string &begin,
+                                  const std::string &end, Body body) {
+  std::string k = out.fresh("k");
+  e.open("for (" + e.scope.type() + " " + k + " = " + begin + "; " + k + " < " +
+         end + "; ++" + k + ")");
+  int64_t extent = nest.extents[at];
+  AffineExpr step = e.scope.addDim(k, 0, extent - 1);
+  dims[at] = dims[over] =
+      nest.scan->reverse ? e.scope.constant(extent - 1) - step : step;
+  body();
+  e.close();
+}
+
+void SequentialSource::declareState() {
+  std::string element = elementOf(stage.op->getOperand(0));
+  if (nest.scan->kind == graph::Scan::Argmax)
+    out.line(element + " best = lowest<" + element +
+             ">(); long long place = 0;");
+  else
+    out.line(stateType() + " sum = 0;");
+}
+
+/// Sums of floats are of f64.
+std::string SequentialSource::stateType() const {
+  Type element = cast<RankedTensorType>(stage.op->getOperand(0).getType())
+                     .getElementType();
+  return isa<FloatType>(element) && nest.scan->kind != graph::Scan::Argmax
+             ? "double"
+             : elementOf(stage.op->getOperand(0));
+}
+
+/// All threads have a part of a row: what it makes of nothing, then of what all
+/// parts before it make.
+void SequentialSource::writeParts(const ScanForm &form) {
+  bool isLinear = nest.scan->kind == graph::Scan::Linear,
+       isPlace = nest.scan->kind == graph::Scan::Argmax;
+  std::string type = stateType(),
+              threads = std::to_string(e.kernel.threads()) + "u",
+              other = isLinear ? "factor" : "place",
+              otherType = isLinear ? type : "long long";
+  openRows();
+  out.line("unsigned char *states = shared + " +
+           Twine(e.kernel.combineOffset()) + ";");
+  out.line(type + " *values = reinterpret_cast<" + type + " *>(states);");
+  if (isLinear || isPlace)
+    out.line(otherType + " *others = reinterpret_cast<" + otherType +
+             " *>(states + " + threads + " * 8u);");
+  out.line("const unsigned begin = min(threadIdx.x * " + Twine(form.part) +
+           "u, " + Twine(nest.extents[at]) + "u), end = min(begin + " +
+           Twine(form.part) + "u, " + Twine(nest.extents[at]) + "u);");
+  declareState();
+  if (isLinear)
+    out.line(type + " factor = 1;");
+  writeSteps("begin", "end", [&] {
+    writeScanStep();
+    if (isLinear)
+      out.line("factor *= " + read(0) + ";");
+  });
+  std::string value = isPlace ? "best" : "sum";
+  out.line("__syncthreads();"); // of the row before
+  out.line("values[threadIdx.x] = " + value + ";");
+  if (isLinear || isPlace)
+    out.line("others[threadIdx.x] = " + other + ";");
+  out.line("__syncthreads();");
+  out.line(isPlace ? "best = lowest<" + type + ">(); place = 0;" : "sum = 0;");
+  e.open("for (unsigned i = 0; i < threadIdx.x; ++i)");
+  if (isPlace)
+    out.line("if (values[i] >= best || values[i] != values[i]) best = "
+             "values[i], place = others[i];");
+  else // (A factor of many may have overflowed.)
+    out.line(isLinear ? "sum = values[i] + (sum == 0 ? 0 : others[i] * sum);"
+                      : "sum += values[i];");
+  e.close();
+  writeSteps("begin", "end", [&] { storeResults(finish({writeScanStep()})); });
+  closeRows();
+}
+
+/// All threads are at one row, then at the next.
+void SequentialSource::openRows() {
+  SmallVector<unsigned> rows = parallelDims();
+  llvm::erase(rows, at);
+  int64_t count = this->count(rows);
+  e.open(count == 1 ? Twine()
+                    : "for (" + e.scope.type() + " row = 0; row < " +
+                          e.scope.number(count) + "; ++row)");
+  locate("row", rows);
+  std::string inside = insideTensor(rows); // the same for all threads
+  rowsAreRagged = !inside.empty();
+  if (rowsAreRagged)
+    e.open("if (" + inside + ")");
+}
+
+void SequentialSource::closeRows() {
+  if (rowsAreRagged)
+    e.close();
+  e.close();
+}
+
 /// Returns the result at the place where the loop is.
-std::string SequentialSource::writeScanStep(const std::string &element) {
-  std::string x = read(0);
+std::string SequentialSource::writeScanStep() {
+  std::string element = elementOf(stage.op->getOperand(0)), x = read(0);
   switch (nest.scan->kind) {
   case graph::Scan::Sum:
     out.line("sum += " + x + ";");
@@ -109,16 +195,7 @@ void SequentialSource::writeSorted(const OrderForm &form) {
               together = std::to_string(form.together) + "u",
               all = std::to_string(form.all) + "u",
               results = std::to_string(form.results) + "u";
-  SmallVector<unsigned> rows = parallelDims();
-  llvm::erase(rows, at);
-  int64_t count = this->count(rows);
-  e.open(count == 1 ? Twine()
-                    : "for (" + e.scope.type() + " row = 0; row < " +
-                          e.scope.number(count) + "; ++row)");
-  locate("row", rows);
-  std::string inside = insideTensor(rows); // the same for all threads
-  if (!inside.empty())
-    e.open("if (" + inside + ")");
+  openRows();
   out.line(type + " *numbers = reinterpret_cast<" + type + " *>(shared + " +
            Twine(e.kernel.combineOffset()) + ");");
   out.line("unsigned *places = reinterpret_cast<unsigned *>(numbers + " +
@@ -141,8 +218,7 @@ void SequentialSource::writeSorted(const OrderForm &form) {
     out.line("sortTogether<" + threads + ">(numbers, places, " + together +
              ", before);");
   };
-  if (count > 1)
-    out.line("__syncthreads();"); // of the row before
+  out.line("__syncthreads();"); // of the row before
   fill("0u", "i");
   if (!form.isWhole()) {
     std::string next = std::to_string(form.together - form.results) + "u";
@@ -156,9 +232,7 @@ void SequentialSource::writeSorted(const OrderForm &form) {
   dims[at] = e.scope.addDim("i", 0, form.results - 1);
   storeResults({"(" + elementOf(stage.op->getResult(0)) + ")places[i]"});
   e.close();
-  if (!inside.empty())
-    e.close();
-  e.close();
+  closeRows();
 }
 
 /// Of few results each finds the ones before it, one after the other.

@@ -101,6 +101,7 @@ private:
 };
 
 struct OrderForm;
+struct ScanForm;
 struct ScatterForm;
 
 /// Sums and maxima to where an index says.
@@ -136,7 +137,13 @@ public:
 
 private:
   void writeScan();
-  std::string writeScanStep(const std::string &element);
+  void writeParts(const ScanForm &form);
+  void writeSteps(const std::string &begin, const std::string &end, Body body);
+  void declareState();
+  std::string stateType() const;
+  std::string writeScanStep();
+  void openRows();
+  void closeRows();
   void writeOrder();
   void writeSorted(const OrderForm &form);
   void writeSelection();
@@ -148,6 +155,7 @@ private:
   }
 
   unsigned at, over;
+  bool rowsAreRagged = false;
 };
 
 } // namespace dl::cuda

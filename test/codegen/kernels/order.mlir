@@ -93,6 +93,21 @@ graph.step @argcummax_nan(%x: tensor<9x33xf32>) -> tensor<9x33xi64> {
   %0 = graph.argcummax %l {dim = 0 : i64} : (tensor<9x33xf32>) -> tensor<9x33xi64>
   graph.return %0 : tensor<9x33xi64>
 }
+// Rows that are long and few: threads of a block have a part each, the last of them nothing. Backwards, of integers, with equal values and numbers that are none,
+// and with factors whose product is no number any more where nothing has been added yet.
+graph.step @scans_of_long_rows(%x: tensor<3x1100xf32>, %i: tensor<2x700xi64>, %a: tensor<2x1500xf64>, %b: tensor<2x1500xf64>) -> (tensor<3x1100xf32>, tensor<2x700xi64>, tensor<2x1500xf64>, tensor<3x1100xi64>, tensor<3x1100xi64>, tensor<2x1500xf64>) {
+  %0 = graph.cumsum %x {dim = 1 : i64} : (tensor<3x1100xf32>) -> tensor<3x1100xf32>
+  %1 = graph.cumsum %i {dim = 1 : i64, reverse = true} : (tensor<2x700xi64>) -> tensor<2x700xi64>
+  %2 = graph.linear_recurrence %a, %b {dim = 1 : i64} : (tensor<2x1500xf64>, tensor<2x1500xf64>) -> tensor<2x1500xf64>
+  %f = graph.floor %x : (tensor<3x1100xf32>) -> tensor<3x1100xf32>
+  %3 = graph.argcummax %f {dim = 1 : i64} : (tensor<3x1100xf32>) -> tensor<3x1100xi64>
+  %l = graph.log %x : (tensor<3x1100xf32>) -> tensor<3x1100xf32>
+  %4 = graph.argcummax %l {dim = 1 : i64} : (tensor<3x1100xf32>) -> tensor<3x1100xi64>
+  %many = graph.full {type = tensor<2x1500xf64>, value = 1.0e100 : f64} : () -> tensor<2x1500xf64>
+  %none = graph.full {type = tensor<2x1500xf64>, value = 0.0 : f64} : () -> tensor<2x1500xf64>
+  %5 = graph.linear_recurrence %many, %none {dim = 1 : i64} : (tensor<2x1500xf64>, tensor<2x1500xf64>) -> tensor<2x1500xf64>
+  graph.return %0, %1, %2, %3, %4, %5 : tensor<3x1100xf32>, tensor<2x700xi64>, tensor<2x1500xf64>, tensor<3x1100xi64>, tensor<3x1100xi64>, tensor<2x1500xf64>
+}
 graph.step @sort_vector(%x: tensor<1003xf32>) -> tensor<1003xi64> {
   %0 = graph.argsort %x {dim = 0 : i64, descending = false} : (tensor<1003xf32>) -> tensor<1003xi64>
   graph.return %0 : tensor<1003xi64>
