@@ -147,6 +147,50 @@ void dl_main(dl::Program &p) {
 """
 
 
+LONG = support.HEAD + """
+struct Net : nn::Module {
+  dl::i64 heads = 2;
+  nn::Linear qkv{30, 120}, out{40, 30};
+
+  dl::Tensor forward(dl::Tensor x, dl::Tensor bias) {
+    auto [q, k, v] = qkv(x).chunk<3>(3, -1);
+    auto split = [&](dl::Tensor t) { return t.unflatten(-1, {heads, -1}).transpose(1, 2); };
+    auto causal = F::scaled_dot_product_attention(split(q), split(k), split(v), {.dropout_p = 0.1, .is_causal = true});
+    auto biased = F::scaled_dot_product_attention(split(k), split(q), split(v), {.attn_mask = bias});
+    return out((causal + biased).transpose(1, 2).flatten(2));
+  }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 1});
+  Net net;
+  dl::Parameter bias = dl::zeros({850, 850});
+  dl::optim::SGD optimizer({net.parameters(), {bias}}, {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::mse_loss(net(b[0], bias), b[1]);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+
+class LongRows(OnBoth):
+    def test_attention_whose_columns_stream(self):
+        """Rows of 850 scores, which no block of columns divides. Each way to add them up is f32's: a gradient is 850 products, and differs by
+        sqrt(850) ULP of the largest, 3.5e-6."""
+        self.write("net.dl", LONG)
+        for name in "xy":
+            np.save(self.path(f"{name}.npy"), np.random.RandomState(ord(name)).standard_normal((1, 850, 30)).astype(np.float32))
+        self.write("small.machine", "processors = 4\nchain_rows = 32\nchain_scratch_bytes = 73728\nchain_least_bytes = 4096\n")
+        said = dltools.run(dltools.DLCC, "net.dl", SOURCE, "--machine=small.machine", "-o", "cuda.plan", "--report=json", cwd=self.folder)
+        strategies = [kernel["strategy"] for kernel in json.loads(said)["kernels"]]
+        self.assertGreaterEqual(strategies.count("streamed chain of products"), 3, strategies)
+        self.dlcc("net.dl", "-o", "cpu.plan")
+        self.assert_close(self.trained("cpu.plan", None, "--steps", 1), self.on_device("cuda.plan", "--steps", 1), 3.5e-6)
+
+
 class Checkpoints(support.ToolTest):
     def test_what_is_compared_with_values_that_are_made_again(self):
         """The gradient of a maximum, and a mask: slopes that were 7 % and 1 % off. A score is 1024 products of 80 in all,
