@@ -222,6 +222,9 @@ void dl_checkpoint_begin(void) noexcept {
   evaluation->graph.checkpoints.begin();
 }
 void dl_checkpoint_end(void) noexcept { evaluation->graph.checkpoints.end(); }
+void dl_gradients_off(int scopes) noexcept {
+  evaluation->graph.gradientsOff += scopes;
+}
 void dl_walk_enter(const char *name, const void *module) noexcept {
   Guard::InOurCode guard;
   evaluation->modules.enter(name, module);
@@ -498,6 +501,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_module_leave),
       DL_SYMBOL(dl_checkpoint_begin),
       DL_SYMBOL(dl_checkpoint_end),
+      DL_SYMBOL(dl_gradients_off),
       DL_SYMBOL(dl_walk_enter),
       DL_SYMBOL(dl_walk_parameter),
       DL_SYMBOL(dl_walk_buffer),

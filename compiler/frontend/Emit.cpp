@@ -69,10 +69,12 @@ Value Graph::gradientPath(int parameter, Value value) {
       leaf = create("detach", value, {})->getResult(0);
     return leaf;
   }
-  Value &detached = trace->detached[value];
-  if (!detached)
-    detached = create("detach", value, {})->getResult(0);
-  return detached;
+  return detached(value);
+}
+
+Value Graph::detached(Value value) {
+  Value &known = trace->detached[value];
+  return known ? known : known = create("detach", value, {})->getResult(0);
 }
 
 /// Outside of steps there are constants and what follows from them, and what is
@@ -155,7 +157,7 @@ Value Graph::valueOf(int number, StringRef what) {
                   ": the tensor was kept from an earlier trace of the step; "
                   "tensors live within one call of the step");
   }
-  return handle.value;
+  return handle.isConstant ? detached(handle.value) : handle.value;
 }
 
 int64_t Graph::randomKey(StringRef op) {
@@ -413,8 +415,12 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
     converted.push_back(convert(attribute, op));
   Operation *made = createPromoted(op, operands, converted);
   for (auto [i, result] : llvm::enumerate(made->getResults()))
-    if (i < results.size())
+    if (i < results.size()) {
       results[i] = addHandle(result);
+      handles.back().isConstant =
+          gradientsOff > 0 && trace &&
+          isa<FloatType>(handles.back().type.getElementType());
+    }
   if (!results.empty())
     noteView(op, operands, made, results[0]);
   compareTraces();

@@ -36,7 +36,6 @@ public:
   int currentValue(int handle);
   /// As a file holds it, whatever the program computes with.
   mlir::Type storedType(int dtype);
-
   // Ops.
   void emit(llvm::StringRef op, llvm::ArrayRef<dl_operand> operands,
             llvm::ArrayRef<dl_attr> attributes,
@@ -126,11 +125,11 @@ public:
 
   /// Names the states, verifies, and gives the module as bytecode.
   std::string finish();
-
   mlir::Builder &getBuilder() { return builder; }
   Datasets datasets;
   Parallel parallel;
   Checkpoints checkpoints;
+  int gradientsOff = 0; // scopes of dl::NoGradGuard
 
 private:
   // Emit.cpp
@@ -140,6 +139,7 @@ private:
   mlir::Value copyInStep(mlir::Value outside);
   mlir::Value progression(const Initial &initial, mlir::RankedTensorType type);
   mlir::Value gradientPath(int parameter, mlir::Value value);
+  mlir::Value detached(mlir::Value value);
   mlir::Value constant(double value, mlir::RankedTensorType type);
   mlir::NamedAttribute convert(const dl_attr &attribute, llvm::StringRef op);
   mlir::Operation *create(llvm::StringRef op, mlir::ValueRange operands,

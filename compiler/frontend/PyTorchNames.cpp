@@ -374,10 +374,10 @@ static constexpr PyTorchName kInstead[] = {
      "not needed: a dl::Buffer member is found and named by the compiler",
      false},
     {"__init__", "not needed: members are initialised where they stand", false},
-    {"no_grad", "not needed: gradients are made by backward() only", false},
-    {"NoGradGuard", "not needed: gradients are made by backward() only", false},
-    {"inference_mode", "not needed: gradients are made by backward() only",
+    {"no_grad", "write { dl::NoGradGuard no_grad; ... }, or x.detach()", false},
+    {"inference_mode", "write { dl::NoGradGuard no_grad; ... }, or x.detach()",
      false},
+    {"InferenceMode", "write dl::NoGradGuard", false},
     {"manual_seed", "the seed is set with dlrun --seed", false},
     {"numpy",
      "a tensor has no value while the graph is being built; return it "

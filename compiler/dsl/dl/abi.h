@@ -178,6 +178,7 @@ void dl_module_leave() noexcept;
 // another one it is a part of that.
 void dl_checkpoint_begin(void) noexcept;
 void dl_checkpoint_end(void) noexcept;
+void dl_gradients_off(int scopes) noexcept; // 1 more, or -1
 void dl_walk_enter(const char *name, const void *module) noexcept;
 void dl_walk_parameter(const char *name, int parameter) noexcept;
 void dl_walk_buffer(const char *name, int buffer) noexcept;
