@@ -21,7 +21,7 @@ public:
       unsigned ready = 0;
       kernel.forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
         if (auto maker = makerOf(leaf); maker && *maker != number) {
-          made[number].reads.insert(*maker);
+          made[number].reads.insert({leaf, *maker});
           ready =
               std::max(ready, made[*maker].level +
                                   (kernel.isTotal(numbered(*maker)) ? 1u : 0u));
@@ -48,7 +48,7 @@ private:
   struct Made {
     /// Of the passes, the first one in which all is there that it reads.
     unsigned level = 0;
-    llvm::SetVector<size_t> reads; // stages
+    llvm::SetVector<std::pair<Value, size_t>> reads; // and the stages' numbers
   };
 
   const Stage &numbered(size_t number) const { return kernel.stages()[number]; }
@@ -85,17 +85,19 @@ private:
     return last;
   }
 
-  /// What is wanted of a pass, and what that needs of columns again.
+  /// What is wanted of a pass, and what that needs of columns again: whatever
+  /// is not stored as a result. (A stage may have made both.)
   ColumnPasses::Numbers each(unsigned level) const {
     llvm::SetVector<size_t> needed;
     for (size_t number = 0; number < made.size(); ++number)
       if (made[number].level == level && isWanted(number))
         needed.insert(number);
     for (size_t i = 0; i < needed.size(); ++i)
-      for (size_t read : made[needed[i]].reads)
-        if (hasColumns(numbered(read)) && !kernel.isTotal(numbered(read)) &&
-            !(storesColumns(read) && made[read].level < level))
-          needed.insert(read);
+      for (auto [value, maker] : made[needed[i]].reads)
+        if (hasColumns(numbered(maker)) && !kernel.isTotal(numbered(maker)) &&
+            !(kernel.placement(value).kind == Placement::Result &&
+              made[maker].level < level))
+          needed.insert(maker);
     ColumnPasses::Numbers sorted(needed.begin(), needed.end());
     llvm::sort(sorted);
     return sorted;

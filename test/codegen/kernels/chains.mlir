@@ -132,6 +132,15 @@ graph.step @streamed_backward(%q: tensor<2x130x7xf32>, %k: tensor<2x1150x7xf32>,
   %dk = graph.matmul %ds, %q {spec = "bmk,bmn->bkn"} : (tensor<2x130x1150xf32>, tensor<2x130x7xf32>) -> tensor<2x1150x7xf32>
   graph.return %dq, %dk : tensor<2x130x7xf32>, tensor<2x1150x7xf32>
 }
+// What one stage has made for itself and what it stores: the next pass makes the former again.
+graph.step @streamed_again(%q: tensor<2x80x6xf32>, %k: tensor<2x1700x6xf32>, %v: tensor<2x1700x5xf32>) -> (tensor<2x80x1700xf32>, tensor<2x80x5xf32>) {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<2x80x6xf32>, tensor<2x1700x6xf32>) -> tensor<2x80x1700xf32>
+  %z = graph.tanh %s : (tensor<2x80x1700xf32>) -> tensor<2x80x1700xf32>
+  %t = graph.amax %z {dims = array<i64: 2>, keepdim = true} : (tensor<2x80x1700xf32>) -> tensor<2x80x1xf32>
+  %h = graph.mul %s, %t : (tensor<2x80x1700xf32>, tensor<2x80x1xf32>) -> tensor<2x80x1700xf32>
+  %o = graph.matmul %h, %v {spec = "bmk,bkn->bmn"} : (tensor<2x80x1700xf32>, tensor<2x1700x5xf32>) -> tensor<2x80x5xf32>
+  graph.return %z, %o : tensor<2x80x1700xf32>, tensor<2x80x5xf32>
+}
 graph.step @streamed_double(%q: tensor<2x96x6xf64>, %k: tensor<2x900x6xf64>, %v: tensor<2x900x4xf64>, %hidden: tensor<96x900xi1>) -> (tensor<2x96x4xf64>, tensor<2x96x1xf64>, tensor<2x96x1xf64>) {
   %least = graph.full {value = -30.0 : f64, type = tensor<f64>} : () -> tensor<f64>
   %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<2x96x6xf64>, tensor<2x900x6xf64>) -> tensor<2x96x900xf64>
