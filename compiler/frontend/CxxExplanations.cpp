@@ -362,8 +362,11 @@ static bool explainCandidates(CxxProblem &problem) {
     StringRef first = declared.split('(').second;
     bool copies = first.ltrim("const ").starts_with(
         declared.take_until([](char c) { return c == '('; }).str() + " &");
+    bool byName = declared.contains("Arguments &o)") && // all of them
+                  !reason.contains("initializer list");
     if (reason.empty() || what.contains("implicit") || declared.empty() ||
-        copies || (constructor && reason.starts_with("requires 0 arguments")))
+        copies || byName ||
+        (constructor && reason.starts_with("requires 0 arguments")))
       continue;
     // F::relu(fc)
     auto [from, to] = reason.split("' to 'const Operand' for ");

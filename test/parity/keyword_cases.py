@@ -42,4 +42,16 @@ KEYWORDS = [
     # Two equal values, and the gradient of each.
     ("[&] { auto a = x * 2, b = x * 2; auto g = dl::autograd::grad((a * b).sum(), {a, b}); return g[0] + g[1] * y; }()", "(x * 2).detach() + (x * 2).detach() * y"),
     ("[&] { auto [a, b, c] = x.sizes<3>(); a += b; return x.sum() * a * c; }()", "x.sum() * 7 * 6"),
+    ("dl::triu(x, {.diagonal = 1}) + dl::tril(x, {.diagonal = -1})", "torch.triu(x, diagonal=1) + torch.tril(x, diagonal=-1)"), ("dl::diff(x, {.n = 1, .dim = 1})", "torch.diff(x, n=1, dim=1)"),
+    ("(x > 0).cumsum(1, {.dtype = dl::kFloat}) * x", "(x > 0).cumsum(1, dtype=x.dtype) * x"), ("(x > 0).sum({.dim = 1, .dtype = dl::kFloat}) * x.mean({.dim = 1, .dtype = dl::kFloat})", "(x > 0).sum(dim=1, dtype=x.dtype) * x.mean(dim=1, dtype=x.dtype)"),
+    ("F::cross_entropy(x[0], y.argmax(2)[0], z[0].exp().repeat(2).narrow(0, 0, 6).detach())", "F.cross_entropy(x[0], y.argmax(2)[0], z[0].exp().repeat(2)[:6].detach())"),
+    ("F::binary_cross_entropy_with_logits(x, y.sigmoid(), y.exp().detach())", "F.binary_cross_entropy_with_logits(x, y.sigmoid(), y.exp().detach())"),
+    ("dl::autograd::grad(x.square(), x, y.exp().detach(), {.create_graph = true})[0] * x", "torch.autograd.grad(x.square(), x, y.exp().detach(), create_graph=True)[0] * x"),
+    ("dl::var_mean(x, {0, 2}, {.keepdim = true}).a + dl::var_mean(x, {.dim = {0, 2}, .unbiased = false, .keepdim = true}).b", "torch.var_mean(x, (0, 2), keepdim=True)[0] + torch.var_mean(x, (0, 2), keepdim=True)[1]"),
+    ("dl::std_mean(x).a * dl::std_mean(x, {.dim = 1}).b + dl::std_mean(x, {.dim = 1}).a", "torch.std_mean(x)[0] * torch.std_mean(x, 1)[1] + torch.std_mean(x, 1)[0]"),
+    ("dl::aminmax(x, {.dim = 1}).b - dl::aminmax(x, {.dim = 1}).a + dl::aminmax(x).b", "x.amax(1) - x.amin(1) + x.amax()"),
+    ("nn::MaxPool2d({.kernel_size = 3, .stride = 2, .padding = 1})(im) + nn::AvgPool2d({.kernel_size = {3, 3}, .stride = 2, .padding = 1})(im)", "torch.nn.MaxPool2d(kernel_size=3, stride=2, padding=1)(im) + torch.nn.AvgPool2d(kernel_size=3, stride=2, padding=1)(im)"),
+    ("dl::cov(x[0]) + dl::cov(x[0], {.correction = 0}) + dl::cov(x[0, 0])", "torch.cov(x[0]) + torch.cov(x[0], correction=0) + torch.cov(x[0, 0])"), ("dl::corrcoef(x[0])", "torch.corrcoef(x[0])"),
+    ("dl::heaviside(x, y) + dl::heaviside(x - x.detach(), y)", "torch.where(x == 0, y, (x > 0).to(x)) + y"), ("dl::rot90(x, 1, {1, 2}).flip(0) + dl::rot90(x, -3, {1, 2}) + dl::rot90(dl::rot90(x, 3, {1, 2}), 2, {1, 2})",
+     "torch.rot90(x, 1, (1, 2)).flip(0) + torch.rot90(x, -3, (1, 2)) + torch.rot90(torch.rot90(x, 3, (1, 2)), 2, (1, 2))"),
 ]

@@ -15,6 +15,8 @@ MATRICES = [
     # The first pivot is 0, the matrix in front has one dim.
     ("dl::linalg::inv(wd.select(1, 0) * (1 - dl::eye(3)))", "torch.linalg.inv(wd[:, 0] * (1 - torch.eye(3)))"),
     ("dl::inverse(w.flatten(1).slice(0, 0, 5).slice(1, 0, 5))", "torch.inverse(w.flatten(1)[:5, :5])"),
+    (f"dl::cholesky_solve({L}, {L}) + dl::cholesky_inverse({L})", f"torch.cholesky_solve({TL}, {TL}) + torch.cholesky_inverse({TL})"),
+    (f"dl::cholesky_solve({SPD}, {L}.mT(), true) + dl::cholesky_inverse({L}.mT(), true)", f"torch.cholesky_solve({TSPD}, {TL}.mT.contiguous(), True) + torch.cholesky_inverse({TL}.mT.contiguous(), True)"),
     (f"dl::logdet({SPD})", f"torch.logdet({TSPD})"), (f"dl::linalg::cholesky({SPD})", f"torch.linalg.cholesky({TSPD})"),
     (f"{SPD}.cholesky() + {SPD}.inverse()", f"torch.linalg.cholesky({TSPD}) + {TSPD}.inverse()"),
     (f"{SPD}.logdet() + {M}.det()", f"{TSPD}.logdet() + {TM}.det()"),

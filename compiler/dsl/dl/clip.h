@@ -41,6 +41,20 @@ inline Tensor clip_grad_norm_(const optim::Parameters &parameters,
   return total;
 }
 
+struct ClipGradNormOptions {
+  detail::ByName by_name = {};
+  Scalar max_norm = 0; ///< must be given, here or by position
+  double norm_type = 2;
+};
+inline Tensor clip_grad_norm_(const optim::Parameters &parameters,
+                              const ClipGradNormOptions &o) {
+  return clip_grad_norm_(parameters, o.max_norm, o.norm_type);
+}
+inline Tensor clip_grad_norm_(const optim::Parameters &parameters,
+                              Scalar max_norm, const ClipGradNormOptions &o) {
+  return clip_grad_norm_(parameters, max_norm, o.norm_type);
+}
+
 /// Brings all elements of all gradients between -clip_value and clip_value.
 inline void clip_grad_value_(const optim::Parameters &parameters,
                              Scalar clip_value) {
@@ -51,6 +65,15 @@ inline void clip_grad_value_(const optim::Parameters &parameters,
           -clip_value, detail::OptionalOperand(clip_value));
       dl_set_grad(parameter.id, clipped.id);
     }
+}
+
+struct ClipGradValueOptions {
+  detail::ByName by_name = {};
+  Scalar clip_value = 0; ///< must be given
+};
+inline void clip_grad_value_(const optim::Parameters &parameters,
+                             const ClipGradValueOptions &o) {
+  clip_grad_value_(parameters, o.clip_value);
 }
 
 } // namespace dl::nn::utils

@@ -227,6 +227,23 @@ inline Tensor isclose(Tensor x, const Operand &y, double rtol = 1e-5,
 inline Tensor broadcast_to(Tensor x, const Shape &size) {
   return x.broadcast_to(size);
 }
+/// 0 below 0, 1 above, and values there.
+inline Tensor heaviside(const Tensor &x, const Tensor &values) {
+  detail::Called called("heaviside");
+  return where(x.eq(0), values, x.gt(0).to(values.dtype()));
+}
+/// Of a plane, k times by 90 degrees from the first of the dims to the second.
+inline Tensor rot90(const Tensor &x, i64 k = 1, const Dims &dims = {0, 1}) {
+  detail::Called called("rot90");
+  if (dims.rank != 2)
+    detail::fail("rot90: two dims are wanted, got {}", dims);
+  i64 turns = ((k % 4) + 4) % 4;
+  if (turns == 0)
+    return x;
+  if (turns == 2)
+    return x.flip(dims);
+  return x.flip({dims[turns == 1 ? 1 : 0]}).transpose(dims[0], dims[1]);
+}
 inline Tensor diff(Tensor x, i64 n = 1, i64 dim = -1) { return x.diff(n, dim); }
 inline Tensor count_nonzero(Tensor x, const Dims &dims) {
   return x.count_nonzero(dims);

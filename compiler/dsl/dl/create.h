@@ -123,6 +123,8 @@ DL_SIZES(empty)
 DL_SIZES(rand)
 DL_SIZES(randn)
 #undef DL_SIZES
+inline Tensor zeros(i64 size, TensorOptions o) { return zeros(Shape{size}, o); }
+inline Tensor ones(i64 size, TensorOptions o) { return ones(Shape{size}, o); }
 
 namespace detail {
 /// start + step * i. Integers are counted as i64, whatever they become.

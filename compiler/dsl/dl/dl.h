@@ -20,6 +20,7 @@
 #include "in_place.h"
 #include "joint_distributions.h"
 #include "keywords.h"
+#include "moments.h"
 #include "muon.h"
 #include "one_hot_distributions.h"
 #include "optim.h"

@@ -6,6 +6,9 @@
 namespace dl {
 
 namespace detail {
+/// A tensor, and not the braces of options.
+template <class T>
+concept Given = __is_base_of(Tensor, T);
 /// What has it as its first member is made by names alone: {0, 1} is no such
 /// struct, and stays a list of dims.
 struct ByName {
@@ -48,6 +51,18 @@ struct DimsKeepdimOptions {
     return dims;
   }
 };
+/// Of sums: the dtype that is added up in, and comes out.
+struct SumOptions {
+  detail::ByName by_name = {};
+  Dims dim = list<i64>{};
+  bool keepdim = false;
+  DType dtype = DType(-1);
+};
+struct CumulativeOptions {
+  detail::ByName by_name = {};
+  i64 dim = -1;
+  DType dtype = DType(-1);
+};
 /// unbiased = false is correction = 0.
 struct SpreadOptions {
   detail::ByName by_name = {};
@@ -78,12 +93,26 @@ struct RollOptions {
   Tensor argmax(const DimKeepdimOptions &o) const {                            \
     return argmax(o.given(#argmax), o.keepdim);                                \
   }
-#define DL_ALONG(cumsum)                                                       \
-  Tensor cumsum(const DimOptions &o) const { return cumsum(o.dim); }
+#define DL_ALONG(squeeze)                                                      \
+  Tensor squeeze(const DimOptions &o) const { return squeeze(o.dim); }
+#define DL_SUMS(sum)                                                           \
+  Tensor sum(const SumOptions &o) const {                                      \
+    Tensor x = o.dtype == DType(-1) ? *this : to(o.dtype);                     \
+    DimsKeepdimOptions along{{}, o.dim, o.keepdim};                            \
+    return o.dim.rank || o.keepdim ? x.sum(along.of(dim()), o.keepdim)         \
+                                   : x.sum();                                  \
+  }
+#define DL_CUMULATIVE(cumsum)                                                  \
+  Tensor cumsum(const CumulativeOptions &o) const {                            \
+    return (o.dtype == DType(-1) ? *this : to(o.dtype)).cumsum(o.dim);         \
+  }                                                                            \
+  Tensor cumsum(i64 dim, CumulativeOptions o) const {                          \
+    return o.dim = dim, cumsum(o);                                             \
+  }
 
 #define DL_KEYWORD_METHODS                                                     \
-  DL_OF_DIMS(sum)                                                              \
-  DL_OF_DIMS(mean)                                                             \
+  DL_SUMS(sum)                                                                 \
+  DL_SUMS(mean)                                                                \
   DL_OF_DIMS(amax)                                                             \
   DL_OF_DIMS(amin)                                                             \
   DL_OF_DIMS(any)                                                              \
@@ -139,8 +168,8 @@ struct RollOptions {
   Tensor log_softmax(const DimOptions &o) const {                              \
     return to(o.dtype).log_softmax(o.dim);                                     \
   }                                                                            \
-  DL_ALONG(cumsum)                                                             \
-  DL_ALONG(cumprod)                                                            \
+  DL_CUMULATIVE(cumsum)                                                        \
+  DL_CUMULATIVE(cumprod)                                                       \
   DL_ALONG(logcumsumexp)                                                       \
   ValuesAndIndices cummax(const DimOptions &o) const;                          \
   ValuesAndIndices cummin(const DimOptions &o) const;                          \

@@ -54,8 +54,8 @@ inline TensorList Tensor::unbind(const ListDimOptions &o) const {
 
 #define DL_FUNCTION(Result, op, Options)                                       \
   inline Result op(const Tensor &x, const Options &o) { return x.op(o); }
-DL_FUNCTION(Tensor, sum, DimsKeepdimOptions)
-DL_FUNCTION(Tensor, mean, DimsKeepdimOptions)
+DL_FUNCTION(Tensor, sum, SumOptions)
+DL_FUNCTION(Tensor, mean, SumOptions)
 DL_FUNCTION(Tensor, amax, DimsKeepdimOptions)
 DL_FUNCTION(Tensor, amin, DimsKeepdimOptions)
 DL_FUNCTION(Tensor, any, DimsKeepdimOptions)
@@ -71,8 +71,8 @@ DL_FUNCTION(Tensor, var, SpreadOptions)
 DL_FUNCTION(Tensor, std, SpreadOptions)
 DL_FUNCTION(Tensor, softmax, DimOptions)
 DL_FUNCTION(Tensor, log_softmax, DimOptions)
-DL_FUNCTION(Tensor, cumsum, DimOptions)
-DL_FUNCTION(Tensor, cumprod, DimOptions)
+DL_FUNCTION(Tensor, cumsum, CumulativeOptions)
+DL_FUNCTION(Tensor, cumprod, CumulativeOptions)
 DL_FUNCTION(Tensor, unsqueeze, DimOptions)
 DL_FUNCTION(Tensor, squeeze, DimOptions)
 DL_FUNCTION(Tensor, flatten, FlattenDims)
@@ -128,6 +128,24 @@ Tensor norm(const Tensor &x, const char (&p)[N], const Dims &dims,
   return x.norm(p, dims, keepdim);
 }
 
+struct DiagonalOptions {
+  detail::ByName by_name = {};
+  i64 diagonal = 0;
+};
+inline Tensor triu(const Tensor &x, const DiagonalOptions &o) {
+  return x.triu(o.diagonal);
+}
+inline Tensor tril(const Tensor &x, const DiagonalOptions &o) {
+  return x.tril(o.diagonal);
+}
+struct DiffOptions {
+  detail::ByName by_name = {};
+  i64 n = 1, dim = -1;
+};
+inline Tensor diff(const Tensor &x, const DiffOptions &o) {
+  return x.diff(o.n, o.dim);
+}
+
 struct MeshgridOptions {
   detail::ByName by_name = {};
   const char *indexing = "ij";
@@ -175,19 +193,20 @@ inline Tensor one_hot(const Tensor &x, const OneHotOptions &o) {
   return one_hot(x, o.num_classes);
 }
 inline Tensor cross_entropy(const Tensor &input, const Tensor &target,
-                            const Tensor &weight, LossOptions o) {
+                            const detail::Given auto &weight,
+                            LossOptions o = {}) {
   o.weight = weight;
   return cross_entropy(input, target, o);
 }
 inline Tensor nll_loss(const Tensor &input, const Tensor &target,
-                       const Tensor &weight, LossOptions o) {
+                       const detail::Given auto &weight, LossOptions o = {}) {
   o.weight = weight;
   return nll_loss(input, target, o);
 }
 inline Tensor binary_cross_entropy_with_logits(const Tensor &input,
                                                const Tensor &target,
-                                               const Tensor &weight,
-                                               BCEWithLogitsOptions o) {
+                                               const detail::Given auto &weight,
+                                               BCEWithLogitsOptions o = {}) {
   o.weight = weight;
   return binary_cross_entropy_with_logits(input, target, o);
 }

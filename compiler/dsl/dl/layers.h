@@ -26,6 +26,13 @@ struct LinearOptions {
   bool bias = true;
 };
 
+/// All arguments by name: nn::Linear fc{{.in_features = 4, .out_features = 2}}.
+struct LinearArguments {
+  detail::ByName by_name = {};
+  i64 in_features = 0, out_features = 0;
+  bool bias = true;
+};
+
 class Linear : public Module {
 public:
   i64 in_features = 0, out_features = 0;
@@ -41,6 +48,8 @@ public:
     if (options.bias)
       bias = detail::fan_in_uniform({out_features}, in_features);
   }
+  explicit Linear(const LinearArguments &o)
+      : Linear(o.in_features, o.out_features, LinearOptions{o.bias}) {}
   template <detail::Bool T>
   Linear(i64 in_features, i64 out_features, T bias)
       : Linear(in_features, out_features, LinearOptions{.bias = bias}) {}
@@ -102,6 +111,12 @@ public:
   Tensor forward(Tensor x) { return x; }
 };
 
+struct DropoutArguments {
+  detail::ByName by_name = {};
+  double p = 0.5;
+  bool inplace = false;
+};
+
 #define DL_DROPOUT(Name, function)                                             \
   class Name : public Module {                                                 \
   public:                                                                      \
@@ -110,6 +125,7 @@ public:
     explicit Name(double p = 0.5, InplaceOptions o = {})                       \
         : p(p), inplace(o.inplace) {}                                          \
     Name(double p, bool inplace) : p(p), inplace(inplace) {}                   \
+    explicit Name(const DropoutArguments &o) : p(o.p), inplace(o.inplace) {}   \
     Tensor forward(Tensor x) {                                                 \
       return functional::function(x, p, is_training(), inplace);               \
     }                                                                          \

@@ -96,6 +96,12 @@ inline Tensor tensor(list<list<detail::AnyNumber>> rows,
 inline Tensor tensor(list<list<detail::AnyNumber>> rows, DType dtype) {
   return detail::rows_of(rows, TensorOptions{dtype});
 }
+template <detail::Number T> Tensor tensor(T value, DType dtype) {
+  return full({}, value, dtype);
+}
+template <detail::Number T> Tensor tensor(T value, TensorOptions options) {
+  return full({}, value, options.dtype);
+}
 template <detail::Number T> Tensor tensor(T value) {
   return full({}, value, detail::kTypeOf<T>);
 }

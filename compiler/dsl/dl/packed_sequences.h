@@ -24,6 +24,7 @@ struct PackOptions {
 struct PadPackedOptions {
   bool batch_first = false;
   double padding_value = 0;
+  i64 total_length = 0; ///< that of what was packed, in any case
 };
 struct PadOptions {
   bool batch_first = false;
@@ -57,6 +58,11 @@ inline PaddedSequence pad_packed_sequence(const PackedSequence &sequence,
                                           PadPackedOptions options = {}) {
   detail::Called called("pad_packed_sequence");
   Tensor data = sequence.data;
+  if (options.total_length && options.total_length != data.size(0))
+    detail::fail(
+        "pad_packed_sequence: total_length = {} of sequences that were "
+        "packed from {}",
+        options.total_length, data.size(0));
   if (options.padding_value != 0) {
     Tensor time = arange(data.size(0)).reshape({data.size(0), 1, 1});
     data = data.masked_fill(sequence.lengths.reshape({1, -1, 1}).le(time),

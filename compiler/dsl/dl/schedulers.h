@@ -118,6 +118,11 @@ public:
 struct MultiStepLROptions {
   Scalar gamma = 0.1;
 };
+struct MilestoneOptions {
+  detail::ByName by_name = {};
+  Milestones milestones = list<i64>{}; ///< must be given
+  Scalar gamma = 0.1;
+};
 /// lr times gamma at each milestone.
 class MultiStepLR : public LRScheduler {
   Milestones milestones;
@@ -128,6 +133,8 @@ public:
               MultiStepLROptions options = {})
       : LRScheduler("MultiStepLR", optimizer), milestones(milestones),
         gamma(options.gamma) {}
+  MultiStepLR(OptimizerBase &optimizer, const MilestoneOptions &o)
+      : MultiStepLR(optimizer, o.milestones, MultiStepLROptions{o.gamma}) {}
   template <detail::Rate Gamma>
   MultiStepLR(OptimizerBase &optimizer, const Milestones &milestones,
               const Gamma &gamma)

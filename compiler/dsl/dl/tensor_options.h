@@ -75,11 +75,37 @@ struct TopkOptions {
   bool largest = true, sorted = true;
 };
 
+namespace detail {
+/// The type of std::ignore in std::tie(a, std::ignore): a constant without
+/// members, of which any one will do.
+template <class T>
+concept Ignored =
+    __is_const(__remove_reference_t(T)) && __is_empty(__remove_reference_t(T));
+template <class... T> struct Types {};
+template <class To, class From> inline constexpr bool kTied = false;
+template <class... To, class... From>
+  requires(sizeof...(To) == sizeof...(From))
+inline constexpr bool kTied<Types<To...>, Types<From...>> =
+    ((__is_same(To, From) || Ignored<To>) && ...);
+template <class To, class Member> To tied(Member &member) {
+  if constexpr (Ignored<To>) {
+    static const __remove_cvref(To) nothing{};
+    return nothing;
+  } else {
+    return member;
+  }
+}
+} // namespace detail
+
 /// What a struct has for std::tie(a, b) = f(x); a member of type T is a T &.
 #define DL_TIED(members, ...)                                                  \
-  template <template <class...> class Tuple> operator Tuple<__VA_ARGS__>() {   \
+  template <template <class...> class Tuple, class... To>                      \
+    requires detail::kTied<detail::Types<To...>, detail::Types<__VA_ARGS__>>   \
+  operator Tuple<To...>() {                                                    \
     auto &[DL_NAMES members] = *this;                                          \
-    return {DL_NAMES members};                                                 \
+    return [](auto &...member) -> Tuple<To...> {                               \
+      return {detail::tied<To>(member)...};                                    \
+    }(DL_NAMES members);                                                       \
   }
 #define DL_NAMES(...) __VA_ARGS__
 

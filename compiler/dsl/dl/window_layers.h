@@ -50,6 +50,22 @@ void make_convolution(const char *what, Convolution &made, i64 first,
       detail::make_convolution(#Name, *this, out_channels, in_channels,        \
                                Dims(kernel_size));                             \
     }                                                                          \
+    /* All arguments by name, and those behind the channels. */                \
+    struct Arguments {                                                         \
+      detail::ByName by_name = {};                                             \
+      i64 in_channels = 0, out_channels = 0;                                   \
+      Size kernel_size = 0, stride = 1;                                        \
+      Padding<Size> padding = {};                                              \
+      Size dilation = 1;                                                       \
+      i64 groups = 1;                                                          \
+      bool bias = true;                                                        \
+      const char *padding_mode = "zeros";                                      \
+    };                                                                         \
+    explicit Name(const Arguments &o)                                          \
+        : Name(o.in_channels, o.out_channels, o) {}                            \
+    Name(i64 in_channels, i64 out_channels, const Arguments &o)                \
+        : Name(in_channels, out_channels, o.kernel_size, o.stride, o.padding,  \
+               o.dilation, o.groups, o.bias, o.padding_mode) {}                \
     /* In PyTorch's positions. */                                              \
     Name(i64 in_channels, i64 out_channels, Size kernel_size, Size stride,     \
          Padding<Size> padding = {}, Size dilation = 1, i64 groups = 1,        \
@@ -96,6 +112,19 @@ DL_CONVOLUTION(Conv3d, conv3d, Triple, Conv3dOptions);
       detail::make_convolution(#Name, *this, in_channels, out_channels,        \
                                Dims(kernel_size));                             \
     }                                                                          \
+    struct Arguments {                                                         \
+      detail::ByName by_name = {};                                             \
+      i64 in_channels = 0, out_channels = 0;                                   \
+      Size kernel_size = 0, stride = 1, padding = 0, output_padding = 0;       \
+      i64 groups = 1;                                                          \
+      bool bias = true;                                                        \
+      Size dilation = 1;                                                       \
+    };                                                                         \
+    explicit Name(const Arguments &o)                                          \
+        : Name(o.in_channels, o.out_channels, o) {}                            \
+    Name(i64 in_channels, i64 out_channels, const Arguments &o)                \
+        : Name(in_channels, out_channels, o.kernel_size, o.stride, o.padding,  \
+               o.output_padding, o.groups, o.bias, o.dilation) {}              \
     Name(i64 in_channels, i64 out_channels, Size kernel_size, Size stride,     \
          Size padding = 0, Size output_padding = 0, i64 groups = 1,            \
          bool bias = true, Size dilation = 1)                                  \
@@ -143,6 +172,14 @@ DL_TRANSPOSED(ConvTranspose3d, conv_transpose3d, Triple,
     Options options;                                                           \
     explicit Name(Size kernel_size, const Options &options = {})               \
         : kernel_size(kernel_size), options(options) {}                        \
+    struct Arguments {                                                         \
+      detail::ByName by_name = {};                                             \
+      Size kernel_size = 0, stride = 0, padding = 0, dilation = 1;             \
+      bool return_indices = false, ceil_mode = false;                          \
+    };                                                                         \
+    explicit Name(const Arguments &o)                                          \
+        : Name(o.kernel_size, o.stride, o.padding, o.dilation,                 \
+               o.return_indices, o.ceil_mode) {}                               \
     Name(Size kernel_size, Size stride, Size padding = 0, Size dilation = 1,   \
          bool return_indices = false, bool ceil_mode = false)                  \
         : kernel_size(kernel_size), options{.stride = stride,                  \
@@ -167,6 +204,14 @@ DL_MAX_POOL(MaxPool3d, max_pool3d, Triple, MaxPool3dOptions);
     Options options;                                                           \
     explicit Name(Size kernel_size, const Options &options = {})               \
         : kernel_size(kernel_size), options(options) {}                        \
+    struct Arguments {                                                         \
+      detail::ByName by_name = {};                                             \
+      Size kernel_size = 0, stride = 0, padding = 0;                           \
+      bool ceil_mode = false, count_include_pad = true;                        \
+    };                                                                         \
+    explicit Name(const Arguments &o)                                          \
+        : Name(o.kernel_size, o.stride, o.padding, o.ceil_mode,                \
+               o.count_include_pad) {}                                         \
     Name(Size kernel_size, Size stride, Size padding = 0,                      \
          bool ceil_mode = false, bool count_include_pad = true)                \
         : kernel_size(kernel_size),                                            \
