@@ -24,6 +24,22 @@ static bool explainMember(CxxProblem &problem) {
   return true;
 }
 
+/// parameter.requires_grad = false.
+static bool explainFreezing(CxxProblem &problem,
+                            std::vector<CxxProblem> &problems) {
+  if (!StringRef(problem.message.text)
+           .starts_with("reference to non-static member function") ||
+      problem.token != "requires_grad")
+    return false;
+  problem.notes.clear();
+  problem.message.text = "requires_grad() asks; requires_grad_(false) freezes "
+                         "a parameter or a module";
+  for (CxxProblem &other : problems)
+    other.isConsequence |= other.message.at.line == problem.message.at.line &&
+                           other.message.text == "expression is not assignable";
+  return true;
+}
+
 /// shortcut = nn::Conv2d(1, 4, 3), where the member is another layer.
 static bool explainAssignment(CxxProblem &problem) {
   StringRef text = problem.message.text;
@@ -96,5 +112,6 @@ static bool explainSeveral(CxxProblem &problem) {
 bool dl::frontend::explainModule(CxxProblem &problem,
                                  std::vector<CxxProblem> &problems) {
   return explainMember(problem) || explainAssignment(problem) ||
+         explainFreezing(problem, problems) ||
          explainBrackets(problem, problems) || explainSeveral(problem);
 }
