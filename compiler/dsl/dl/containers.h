@@ -30,6 +30,12 @@ protected:
   }
 };
 
+template <class Range>
+concept RangeOfModules = requires(Range &range) {
+  range.end();
+  requires __is_same(__remove_cvref(decltype(*range.begin())), AnyModule);
+};
+
 /// A module on its way from braces to a list or a dict, which own it.
 template <class List> struct InBraces {
   Name name;
@@ -68,6 +74,17 @@ public:
   }
   template <class M> Sequential &append(M &&module) {
     return push_back(static_cast<M &&>(module));
+  }
+  /// nn.Sequential(*layers) of a std::vector<nn::AnyModule>, an nn::ModuleList.
+  template <detail::RangeOfModules Range>
+    requires(!detail::IsModule<Range>)
+  explicit Sequential(Range &&modules) {
+    extend(modules);
+  }
+  template <detail::RangeOfModules Range> Sequential &extend(Range &&modules) {
+    for (const AnyModule &module : modules)
+      add(module);
+    return *this;
   }
   /// Under a name of its own.
   template <detail::IsModule M> void add_module(Name name, M &&module) {
@@ -112,6 +129,17 @@ public:
   }
   template <class M> ModuleList &push_back(M &&module) {
     return append(static_cast<M &&>(module));
+  }
+  template <detail::RangeOfModules Range>
+    requires(!detail::IsModule<Range>)
+  explicit ModuleList(Range &&modules) {
+    extend(modules);
+  }
+  /// Of a std::vector<nn::AnyModule>, an nn::ModuleList, an nn::Sequential.
+  template <detail::RangeOfModules Range> ModuleList &extend(Range &&modules) {
+    for (const AnyModule &module : modules)
+      add(module);
+    return *this;
   }
   template <detail::IsModule M>
   void append(M &module) = delete (
