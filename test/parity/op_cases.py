@@ -337,6 +337,7 @@ NORMS = [
     ("F::cosine_similarity(x, y, -1)", "F.cosine_similarity(x, y, -1)"), ("F::pairwise_distance(x, y)", "F.pairwise_distance(x, y)"),
     ("F::pairwise_distance(x, y, 1, 1e-6, true)", "F.pairwise_distance(x, y, 1, 1e-6, True)"),
     ("F::scaled_dot_product_attention(x, y, x + y)", SDPA.format("6 ** -0.5", "")),
+    ("F::scaled_dot_product_attention(x, y, x + y, {}) * F::scaled_dot_product_attention(x, y, x + y, dl::Tensor())", "(" + SDPA.format("6 ** -0.5", "") + ") ** 2"),
     ("F::scaled_dot_product_attention(x, y, x + y, {.is_causal = true, .scale = 0.3})",
      SDPA.format("0.3", ".masked_fill(torch.ones(4, 4).tril() == 0, -float('inf'))")),
     *[(f"F::scaled_dot_product_attention({ROWS[0].format(q)}, y.repeat({{1, {k}, 1}}), x.repeat({{1, {k}, 1}}), {{.is_causal = true}})",

@@ -186,10 +186,10 @@ inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
         block(first, rows - first < together ? rows - first : together));
   return parts.size() == 1 ? parts[0] : cat(parts, -2);
 }
-inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
-                                           Tensor value, Tensor attn_mask,
-                                           double dropout_p = 0,
-                                           bool is_causal = false) {
+inline Tensor
+scaled_dot_product_attention(Tensor query, Tensor key, Tensor value,
+                             const dl::detail::Given auto &attn_mask,
+                             double dropout_p = 0, bool is_causal = false) {
   return scaled_dot_product_attention(
       query, key, value,
       {.attn_mask = attn_mask, .dropout_p = dropout_p, .is_causal = is_causal});
