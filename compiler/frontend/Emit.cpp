@@ -415,12 +415,8 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
     converted.push_back(convert(attribute, op));
   Operation *made = createPromoted(op, operands, converted);
   for (auto [i, result] : llvm::enumerate(made->getResults()))
-    if (i < results.size()) {
+    if (i < results.size())
       results[i] = addHandle(result);
-      handles.back().isConstant =
-          gradientsOff > 0 && trace &&
-          isa<FloatType>(handles.back().type.getElementType());
-    }
   if (!results.empty())
     noteView(op, operands, made, results[0]);
   compareTraces();

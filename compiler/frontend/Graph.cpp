@@ -41,6 +41,8 @@ int Graph::addHandle(Value value) {
   handle.type = cast<RankedTensorType>(value.getType());
   handle.value = value;
   handle.trace = trace ? trace->number : -1;
+  handle.isConstant =
+      trace && gradientsOff > 0 && isa<FloatType>(handle.type.getElementType());
   handles.push_back(handle);
   return static_cast<int>(handles.size()) - 1;
 }

@@ -82,7 +82,7 @@ struct Handle {
   std::optional<InitialCopy> copied;
   std::optional<ScaledPart> scaled;
   bool isGradient = false;
-  bool isConstant = false;   // to losses: made under a dl::NoGradGuard
+  bool isConstant = false;   // to losses: its value is of a dl::NoGradGuard
   int gradientOf = -1;       // the handle of a parameter
   bool isCopyOfPart = false; // by indices that are tensors
 

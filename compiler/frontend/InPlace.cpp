@@ -84,7 +84,7 @@ void Graph::noteView(StringRef op, ArrayRef<dl_operand> operands,
 /// The tensor itself; of a state in a step, its value as a view of it.
 int Graph::currentValue(int number) {
   constexpr llvm::StringLiteral what = "clone";
-  if (!trace || get(number, what).parameter < 0)
+  if (!trace || (get(number, what).parameter < 0 && gradientsOff == 0))
     return number;
   int made = addHandle(valueOf(number, what));
   Handle &view = handles[static_cast<size_t>(made)];
@@ -266,6 +266,31 @@ void Graph::become(int number, int value) {
     endUpdate();
 }
 
+/// A gradient would reach a parameter that it was made of.
+static bool hasHistory(const Handle &handle, const Trace &trace,
+                       ArrayRef<Parameter> parameters) {
+  if (handle.isConstant)
+    return false;
+  llvm::DenseSet<Value> trained, seen;
+  for (const auto &[key, values] : trace.states) {
+    const Parameter &parameter = parameters[static_cast<size_t>(key.parameter)];
+    if (!parameter.isBuffer && parameter.requiresGrad)
+      trained.insert(values.begin(), values.end());
+  }
+  SmallVector<Value> open{handle.value};
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (!value || !seen.insert(value).second)
+      continue;
+    if (trained.contains(value))
+      return true;
+    Operation *def = value.getDefiningOp();
+    if (def && !isa<dl::graph::DetachOp>(def))
+      open.append(def->operand_begin(), def->operand_end());
+  }
+  return false;
+}
+
 void Graph::becomeValue(int number, int value) {
   refresh(number);
   const Handle to = get(number, kInPlace), from = get(value, kInPlace);
@@ -307,8 +332,13 @@ void Graph::becomeValue(int number, int value) {
     reporter.fail("in place: x.detach() and x.data() are the memory of x, "
                   "which would change behind the back of its gradient; write "
                   "x = ..., or change a clone() of it");
+  if (gradientsOff > 0 && memory.parameter < 0 && !memory.isGradient &&
+      hasHistory(to, *trace, parameters))
+    reporter.fail("in place: under a NoGradGuard a tensor that has a gradient "
+                  "does not change; change a clone() of it, or write x = ...");
   Handle &target = handles[static_cast<size_t>(number)];
   target.value = now;
+  target.isConstant = false; // what it becomes says for itself
   target.initial.reset();
   ++target.version;
   if (to.gradientOf >= 0)

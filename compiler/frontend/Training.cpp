@@ -126,8 +126,9 @@ void Graph::backward(int handle) {
   if (leaves.empty())
     reporter.fail(
         std::string("backward: the loss depends on no parameter") +
-        (llvm::all_of(parameters,
-                      [](const Parameter &p) { return p.requiresGrad; })
+        (gradientsOff > 0 ? "; under a dl::NoGradGuard nothing does"
+         : llvm::all_of(parameters,
+                        [](const Parameter &p) { return p.requiresGrad; })
              ? ""
              : " that requires a gradient"));
   Operation *made = create("gradients", operands, {});

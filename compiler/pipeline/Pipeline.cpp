@@ -121,7 +121,10 @@ public:
       if (isCuda() && !options.ownKernels)
         passes.addPass(
             createChooseLibraryCalls({options.tf32, options.machine}));
-      passes.addPass(createFormKernels({options.fuse, options.machine}));
+      FormKernelsOptions forming{options.fuse, options.machine};
+      if (options.tf32)
+        forming.machine.productF32 = options.machine.productTf32;
+      passes.addPass(createFormKernels(forming));
     });
   }
 

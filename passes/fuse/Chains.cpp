@@ -84,9 +84,12 @@ static bool isInner(Value value) {
   };
   // (A product may be rounded, and have something added.)
   Operation *def = value.getDefiningOp();
-  for (int seen = 0; seen < kMostOnProduct; ++seen)
-    if (Operation *under = elementwiseOn(def))
-      def = under;
+  for (int seen = 0; seen < kMostOnProduct; ++seen) {
+    Operation *under = elementwiseOn(def);
+    if (!under)
+      break;
+    def = under;
+  }
   if (isa<LoopNestOpInterface>(def) && isProduct(def) &&
       llvm::all_of(def->getOperands(), isSmall))
     return true;
@@ -230,34 +233,88 @@ int64_t KernelGroups::rowScratchBytes(ArrayRef<unsigned> groups,
   return most * machine.chainRows;
 }
 
-/// Columns of rows can come some at a time: each op goes over those of what it
-/// reads, or adds all of them up.
-bool KernelGroups::canStream(ArrayRef<unsigned> groups,
+/// It multiplies numbers of bf16, with other threads than those of f32.
+static bool multipliesNarrow(Operation *product) {
+  return llvm::all_of(product->getOperands(), [](Value operand) {
+    Operation *def = operand.getDefiningOp();
+    while (graph::isView(def)) {
+      operand = def->getOperand(0);
+      def = operand.getDefiningOp();
+    }
+    return changesPrecision(def);
+  });
+}
+
+/// Multiply-adds of a product, by the numbers that it multiplies.
+static double productRate(Operation *product,
+                          const plan::MachineModel &machine) {
+  if (multipliesNarrow(product))
+    return machine.productBf16;
+  Type element =
+      cast<RankedTensorType>(product->getResult(0).getType()).getElementType();
+  return element.isF64() ? machine.productF64 : machine.productF32;
+}
+
+/// Columns of rows may come some at a time: each op goes over those of what it
+/// reads, or adds all of them up; and to compute them again for each total that
+/// is waited for takes less than they take in memory. (In which order a kernel
+/// has all of it, its compiler finds: BoundKernel::canStream.)
+bool KernelGroups::mayStream(ArrayRef<unsigned> groups,
                              ArrayRef<int64_t> inner) const {
   if (machine.chainRows == 0)
     return false;
+  SmallVector<Operation *> ops;
   for (unsigned g : groups)
-    for (Operation *op : list[g].ops) {
-      LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
-      for (auto [operand, access] :
-           llvm::zip(op->getOperands(), nest.accesses)) {
-        if (!groupOfOp.contains(operand.getDefiningOp()) ||
-            !llvm::is_contained(groups, unsigned(groupOf(operand))) ||
-            shapeOf(operand) != inner)
-          continue;
-        auto column = dyn_cast<AffineDimExpr>(access.map.getResults().back());
-        if (!column)
-          return false;
-        bool isTotal = column.getPosition() >= nest.numParallel;
-        if (isTotal && ((nest.combine != graph::Combine::Sum &&
-                         nest.combine != graph::Combine::Max) ||
-                        nest.yieldsIndex))
-          return false;
-        if (!isTotal && shapeOf(op->getResult(0)) != inner)
-          return false;
-      }
+    ops.append(list[g].ops);
+  llvm::sort(ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  // The pass in which an op is computed, and that after which others have it.
+  llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> passOf;
+  unsigned last = 0;
+  for (Operation *op : ops) {
+    LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
+    bool isTotal = false, isColumn = shapeOf(op->getResult(0)) == inner;
+    unsigned pass = 0;
+    for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses)) {
+      auto known = passOf.find(operand.getDefiningOp());
+      if (known == passOf.end())
+        continue;
+      pass = std::max(pass, known->second.second);
+      if (shapeOf(operand) != inner)
+        continue;
+      auto column = dyn_cast<AffineDimExpr>(access.map.getResults().back());
+      if (!column)
+        return false;
+      bool sums = column.getPosition() >= nest.numParallel;
+      if (sums && ((nest.combine != graph::Combine::Sum &&
+                    nest.combine != graph::Combine::Max) ||
+                   nest.yieldsIndex))
+        return false;
+      if (!sums && !isColumn)
+        return false;
+      isTotal |= sums;
     }
-  return true;
+    passOf[op] = {pass, pass + isTotal};
+    if (isTotal || isColumn)
+      last = std::max(last, pass);
+  }
+  // Tiles of a chain reach half of what a product does. In memory columns are
+  // written once and read twice, for a maximum and what it is taken from, and
+  // that is written.
+  double again = 0, bytes = 0;
+  for (Operation *op : ops) {
+    if (!isProduct(op) || shapeOf(op->getResult(0)) != inner)
+      continue;
+    LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
+    double sums =
+        double(nest.points()) / double(graph::numElements(op->getResult(0)));
+    again +=
+        (last - passOf[op].first) * 2 * sums / (0.5 * productRate(op, machine));
+    int64_t stored = graph::tensorBytes(op->getResult(0).getType()) /
+                     graph::numElements(op->getResult(0));
+    bytes = std::max(bytes, multipliesNarrow(op) ? 2.0 : double(stored));
+  }
+  return again <= 4 * bytes / machine.bytesPerSecond;
 }
 
 /// A value of the shape is made in one group and read in the other, and nowhere
@@ -283,18 +340,6 @@ bool KernelGroups::savesValue(unsigned from, unsigned to,
 int64_t KernelGroups::leastSlices() const {
   return machine.chainRows > 0 ? machine.chainRows * machine.processors / 2
                                : machine.minFusedRows;
-}
-
-/// It multiplies numbers of bf16, with other threads than those of f32.
-static bool multipliesNarrow(Operation *product) {
-  return llvm::all_of(product->getOperands(), [](Value operand) {
-    Operation *def = operand.getDefiningOp();
-    while (graph::isView(def)) {
-      operand = def->getOperand(0);
-      def = operand.getDefiningOp();
-    }
-    return changesPrecision(def);
-  });
 }
 
 bool KernelGroups::canChain(unsigned from, unsigned to,
@@ -326,7 +371,9 @@ bool KernelGroups::canChain(unsigned from, unsigned to,
         ++products, narrow += multipliesNarrow(op);
   if (narrow != 0 && narrow != products)
     return false;
-  unsigned batch = std::min<size_t>(commonBatch(from, to), inner.size());
+  // (Of rows; all that two products beside each other share has columns, too.)
+  unsigned batch = std::min<size_t>(commonBatch(from, to),
+                                    inner.size() - (machine.chainRows > 0));
   if (machine.chainRows > 0 && batch + 1 < inner.size())
     return false;
   int64_t slices = 1;
@@ -338,7 +385,7 @@ bool KernelGroups::canChain(unsigned from, unsigned to,
       machine.chainRows * inner.back() * int64_t(sizeof(float));
   if (std::max(leastScratch, scratchBytes({from, to}, slices)) >
           machine.chainScratchBytes &&
-      !canStream({from, to}, inner))
+      !mayStream({from, to}, inner))
     return false;
   // Where all that goes from one to the other is stored for others, tiles of
   // products are better apart, unless their rows are there anyway.

@@ -141,7 +141,7 @@ private:
   int64_t leastSlices() const;
   bool savesValue(unsigned from, unsigned to,
                   llvm::ArrayRef<int64_t> shape) const;
-  bool canStream(llvm::ArrayRef<unsigned> groups,
+  bool mayStream(llvm::ArrayRef<unsigned> groups,
                  llvm::ArrayRef<int64_t> inner) const;
   bool canChain(unsigned from, unsigned to,
                 llvm::SmallVector<int64_t> &inner) const;

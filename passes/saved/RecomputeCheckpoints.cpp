@@ -1,4 +1,5 @@
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/StepRole.h"
@@ -85,12 +86,26 @@ private:
       });
       for (Value value : op->getResults()) {
         bool isOne = isOfRecomputed && compared.contains(value);
-        bool isLarge = op->getNumOperands() > 0 &&
+        bool isLarge = op->getNumOperands() > 0 && !isTotal(op) &&
                        graph::tensorBytes(value.getType()) >= leastBytes;
         if (isOne || (isLarge && !isReadElsewhere(value)))
           recomputed.insert(value);
       }
     }
+  }
+
+  /// A maximum or a sum of many, which takes little memory beside them: what
+  /// is made again of its row does not wait for it.
+  static bool isTotal(Operation *op) {
+    constexpr int64_t kMany = 32;
+    auto loops = dyn_cast<graph::LoopNestOpInterface>(op);
+    if (!loops || graph::isComposite(op))
+      return false;
+    graph::LoopNest nest = loops.getLoopNest();
+    return (nest.combine == graph::Combine::Sum ||
+            nest.combine == graph::Combine::Max) &&
+           !nest.contraction && !nest.isSequential() &&
+           nest.points() >= kMany * graph::numElements(op->getResult(0));
   }
 
   bool isReadElsewhere(Value value) const {

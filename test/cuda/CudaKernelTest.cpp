@@ -62,6 +62,10 @@ std::unique_ptr<Lowered> lower(const std::string &file, Form form) {
   auto gpu = *plan::MachineModel::known("h100");
   options.machine.chainScratchBytes = gpu.chainScratchBytes;
   options.machine.chainRows = gpu.chainRows;
+  options.machine.productF32 = gpu.productF32;
+  options.machine.productF64 = gpu.productF64;
+  options.machine.productBf16 = gpu.productBf16;
+  options.machine.bytesPerSecond = gpu.bytesPerSecond;
   options.machine.padsInProducts = 1;
   options.machine.widensInReaders = 1;
   options.fuse = fuse;

@@ -183,7 +183,8 @@ class LongRows(OnBoth):
         self.write("net.dl", LONG)
         for name in "xy":
             np.save(self.path(f"{name}.npy"), np.random.RandomState(ord(name)).standard_normal((1, 850, 30)).astype(np.float32))
-        self.write("small.machine", "processors = 4\nchain_rows = 32\nchain_scratch_bytes = 73728\nchain_least_bytes = 4096\n")
+        self.write("small.machine", "processors = 4\nchain_rows = 32\nchain_scratch_bytes = 73728\nchain_least_bytes = 4096\n"
+                   "product_f32_flops = 4e13\nbytes_per_second = 3e12\n")
         said = dltools.run(dltools.DLCC, "net.dl", SOURCE, "--machine=small.machine", "-o", "cuda.plan", "--report=json", cwd=self.folder)
         strategies = [kernel["strategy"] for kernel in json.loads(said)["kernels"]]
         self.assertGreaterEqual(strategies.count("streamed chain of products"), 3, strategies)

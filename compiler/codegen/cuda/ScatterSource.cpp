@@ -58,7 +58,6 @@ void ScatterSource::openIndices() {
 
 /// The sums of the tile are in shared memory, row by row.
 void ScatterSource::writeTile(const ScatterForm &form) {
-  std::string type = e.scope.type().str();
   unsigned threads = e.kernel.threads();
   int64_t points = form.rows * form.columns;
   e.open("");

@@ -69,12 +69,14 @@ inline TensorList grad(const Tensor &outputs, const Tensor &input,
 /// Weights of the elements of outputs by position, as in
 /// grad(u, x, dl::ones_like(u), {.create_graph = true}).
 inline TensorList grad(const Tensor &outputs, const TensorList &inputs,
-                       const Tensor &grad_outputs, GradOptions o = {}) {
+                       const detail::Given auto &grad_outputs,
+                       GradOptions o = {}) {
   o.grad_outputs = grad_outputs;
   return grad(outputs, inputs, o);
 }
 inline TensorList grad(const Tensor &outputs, const Tensor &input,
-                       const Tensor &grad_outputs, GradOptions o = {}) {
+                       const detail::Given auto &grad_outputs,
+                       GradOptions o = {}) {
   return grad(outputs, TensorList{input}, grad_outputs, o);
 }
 

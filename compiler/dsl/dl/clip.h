@@ -43,11 +43,13 @@ inline Tensor clip_grad_norm_(const optim::Parameters &parameters,
 
 struct ClipGradNormOptions {
   detail::ByName by_name = {};
-  Scalar max_norm = 0; ///< must be given, here or by position
+  Scalar max_norm = -1; ///< must be given, here or by position
   double norm_type = 2;
 };
 inline Tensor clip_grad_norm_(const optim::Parameters &parameters,
                               const ClipGradNormOptions &o) {
+  if (o.max_norm.is_known() && o.max_norm.known < 0)
+    detail::fail("clip_grad_norm_: {.max_norm = 1.0} is wanted");
   return clip_grad_norm_(parameters, o.max_norm, o.norm_type);
 }
 inline Tensor clip_grad_norm_(const optim::Parameters &parameters,
@@ -69,10 +71,12 @@ inline void clip_grad_value_(const optim::Parameters &parameters,
 
 struct ClipGradValueOptions {
   detail::ByName by_name = {};
-  Scalar clip_value = 0; ///< must be given
+  Scalar clip_value = -1; ///< must be given
 };
 inline void clip_grad_value_(const optim::Parameters &parameters,
                              const ClipGradValueOptions &o) {
+  if (o.clip_value.is_known() && o.clip_value.known < 0)
+    detail::fail("clip_grad_value_: {.clip_value = 1.0} is wanted");
   clip_grad_value_(parameters, o.clip_value);
 }
 

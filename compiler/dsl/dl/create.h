@@ -123,8 +123,12 @@ DL_SIZES(empty)
 DL_SIZES(rand)
 DL_SIZES(randn)
 #undef DL_SIZES
-inline Tensor zeros(i64 size, TensorOptions o) { return zeros(Shape{size}, o); }
-inline Tensor ones(i64 size, TensorOptions o) { return ones(Shape{size}, o); }
+template <detail::Number I> Tensor zeros(I size, TensorOptions o) {
+  return zeros(Shape{static_cast<i64>(size)}, o);
+}
+template <detail::Number I> Tensor ones(I size, TensorOptions o) {
+  return ones(Shape{static_cast<i64>(size)}, o);
+}
 
 namespace detail {
 /// start + step * i. Integers are counted as i64, whatever they become.

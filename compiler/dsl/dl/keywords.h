@@ -192,24 +192,21 @@ struct OneHotOptions {
 inline Tensor one_hot(const Tensor &x, const OneHotOptions &o) {
   return one_hot(x, o.num_classes);
 }
-inline Tensor cross_entropy(const Tensor &input, const Tensor &target,
-                            const detail::Given auto &weight,
-                            LossOptions o = {}) {
-  o.weight = weight;
-  return cross_entropy(input, target, o);
-}
-inline Tensor nll_loss(const Tensor &input, const Tensor &target,
-                       const detail::Given auto &weight, LossOptions o = {}) {
-  o.weight = weight;
-  return nll_loss(input, target, o);
-}
-inline Tensor binary_cross_entropy_with_logits(const Tensor &input,
-                                               const Tensor &target,
-                                               const detail::Given auto &weight,
-                                               BCEWithLogitsOptions o = {}) {
-  o.weight = weight;
-  return binary_cross_entropy_with_logits(input, target, o);
-}
+// Weights of classes by position, alone and with options behind them.
+#define DL_WEIGHTED(loss, Options)                                             \
+  inline Tensor loss(const Tensor &input, const Tensor &target,                \
+                     const Tensor &weight, Options o) {                        \
+    o.weight = weight;                                                         \
+    return loss(input, target, o);                                             \
+  }                                                                            \
+  inline Tensor loss(const Tensor &input, const Tensor &target,                \
+                     const detail::Given auto &weight) {                       \
+    return loss(input, target, weight, Options{});                             \
+  }
+DL_WEIGHTED(cross_entropy, LossOptions)
+DL_WEIGHTED(nll_loss, LossOptions)
+DL_WEIGHTED(binary_cross_entropy_with_logits, BCEWithLogitsOptions)
+#undef DL_WEIGHTED
 inline Tensor conv1d(const Tensor &x, const Tensor &weight, const Tensor &bias,
                      i64 stride, Conv1dOptions o) {
   o.stride = stride;

@@ -7,7 +7,8 @@ namespace dl::optim {
 struct SGDOptions {
   Scalar lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0;
   bool nesterov = false, maximize = false;
-  bool foreach = false, fused = false; ///< in any case: updates are compiled
+  bool foreach = false,
+       fused = false; ///< accepted: updates are one kernel anyway
 
   void check() const {
     detail::require_not_negative("SGD", "lr", lr);
@@ -61,7 +62,8 @@ template <bool Decoupled> struct AdamOptions {
   Betas betas{};
   Scalar eps = 1e-8, weight_decay = Decoupled ? 1e-2 : 0;
   bool amsgrad = false, maximize = false;
-  bool foreach = false, fused = false; ///< in any case: updates are compiled
+  bool foreach = false,
+       fused = false; ///< accepted: updates are one kernel anyway
 
   void check() const {
     const char *name = Decoupled ? "AdamW" : "Adam";

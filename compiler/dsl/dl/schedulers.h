@@ -134,7 +134,10 @@ public:
       : LRScheduler("MultiStepLR", optimizer), milestones(milestones),
         gamma(options.gamma) {}
   MultiStepLR(OptimizerBase &optimizer, const MilestoneOptions &o)
-      : MultiStepLR(optimizer, o.milestones, MultiStepLROptions{o.gamma}) {}
+      : MultiStepLR(optimizer, o.milestones, MultiStepLROptions{o.gamma}) {
+    if (o.milestones.begin() == o.milestones.end())
+      detail::fail("MultiStepLR: {.milestones = {30, 80}} is wanted");
+  }
   template <detail::Rate Gamma>
   MultiStepLR(OptimizerBase &optimizer, const Milestones &milestones,
               const Gamma &gamma)

@@ -283,8 +283,8 @@ public:
       "choose with dl::where(condition, a, b); whether there is one, as is "
       "not None asks, says x.defined()");
   double item() const = delete (
-      "dl: a tensor has no value while the graph is being built; x.detach() "
-      "is one to compute with, to see it return it in dl::Metrics");
+      "dl: a tensor has no value while the graph is being built; to see it "
+      "return it in dl::Metrics; in a loss x.detach() is a constant");
 
   DL_COMPOSED_METHODS
   DL_IN_PLACE_METHODS

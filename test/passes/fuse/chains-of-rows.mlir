@@ -1,6 +1,6 @@
 // On a GPU a chain of products is computed for a few rows at a time, whose values are in a block's shared memory.
 // RUN: echo "chain_rows = 32" > %t.machine
-// RUN: echo "chain_scratch_bytes = 73728" >> %t.machine
+// RUN: printf "chain_scratch_bytes = 73728\nproduct_f32_flops = 4e13\nproduct_bf16_flops = 2e14\nbytes_per_second = 3e12\n" >> %t.machine
 // RUN: dl-opt --form-kernels=machine=%t.machine %s 2>/dev/null | FileCheck %s
 // RUN: dl-opt --form-kernels=machine=%t.machine --annotate-cuda-kernels %s 2>/dev/null | FileCheck %s --check-prefix=BLOCKS
 
@@ -80,6 +80,18 @@ graph.step @backward(%q: tensor<3x200x12xf32>, %k: tensor<3x456x12xf32>, %v: ten
 graph.step @long_rows(%q: tensor<4x600x7xf32>, %k: tensor<4x900x7xf32>, %v: tensor<4x900x9xf32>) -> tensor<4x600x9xf32> {
   %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<4x600x7xf32>, tensor<4x900x7xf32>) -> tensor<4x600x900xf32>
   %p = graph.exp %s : (tensor<4x600x900xf32>) -> tensor<4x600x900xf32>
+  %o = graph.matmul %p, %v {spec = "bmk,bkn->bmn"} : (tensor<4x600x900xf32>, tensor<4x900x9xf32>) -> tensor<4x600x9xf32>
+  graph.return %o : tensor<4x600x9xf32>
+}
+
+// They do not where it takes longer to compute them again than to write and read them.
+// CHECK-LABEL: graph.step @many_sums
+// CHECK-COUNT-2: graph.kernel
+graph.step @many_sums(%q: tensor<4x600x96xf32>, %k: tensor<4x900x96xf32>, %v: tensor<4x900x9xf32>) -> tensor<4x600x9xf32> {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<4x600x96xf32>, tensor<4x900x96xf32>) -> tensor<4x600x900xf32>
+  %m = graph.amax %s {dims = array<i64: 2>, keepdim = true} : (tensor<4x600x900xf32>) -> tensor<4x600x1xf32>
+  %d = graph.sub %s, %m : (tensor<4x600x900xf32>, tensor<4x600x1xf32>) -> tensor<4x600x900xf32>
+  %p = graph.exp %d : (tensor<4x600x900xf32>) -> tensor<4x600x900xf32>
   %o = graph.matmul %p, %v {spec = "bmk,bkn->bmn"} : (tensor<4x600x900xf32>, tensor<4x900x9xf32>) -> tensor<4x600x9xf32>
   graph.return %o : tensor<4x600x9xf32>
 }
