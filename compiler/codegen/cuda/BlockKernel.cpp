@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace dl::cuda {
 
-static constexpr unsigned kThreads = 256, kWarp = 32;
+static constexpr unsigned kThreads = kBlockThreads, kWarp = 32;
 /// Points of loops that a block should have: less is not worth a block, and
 /// blocks of so many keep all processors busy where there is enough of them.
 static constexpr int64_t kPointsOfBlock = 2048;

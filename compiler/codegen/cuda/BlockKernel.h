@@ -39,6 +39,8 @@ using kernel::StagedKernel;
 
 /// What a thread reads or writes at once, and what bindings are aligned to.
 inline constexpr int64_t kVectorBytes = 16;
+/// Threads of a block, at most, that has no product; all of a row together.
+inline constexpr unsigned kBlockThreads = 256;
 
 /// How the threads of a block share the sums of a stage: each point of the
 /// result has `lanes` threads.

@@ -8,14 +8,14 @@ using namespace mlir;
 namespace dl::cuda {
 
 /// Rows in which each element counts those that come before it.
-static constexpr int64_t kShortRow = 256;
+static constexpr int64_t kShortSort = 256;
 /// As much as two blocks of a processor of each chip have.
-static constexpr int64_t kSharedBytes = 96 << 10;
+static constexpr int64_t kSortBytes = 96 << 10;
 
 std::optional<OrderForm> OrderForm::of(const BoundKernel &kernel,
                                        const Stage &stage) {
   const graph::LoopNest &loops = kernel.nest(stage.op);
-  if (!loops.ordered || loops.extents[loops.ordered->over] <= kShortRow)
+  if (!loops.ordered || loops.extents[loops.ordered->over] <= kShortSort)
     return std::nullopt;
   OrderForm form;
   form.all = loops.extents[loops.ordered->over];
@@ -23,7 +23,7 @@ std::optional<OrderForm> OrderForm::of(const BoundKernel &kernel,
   form.elementBytes = std::max<int64_t>(
       4, graph::elementBytes(graph::elementOf(stage.op->getOperand(0))));
   int64_t room =
-      llvm::bit_floor(uint64_t(kSharedBytes / (form.elementBytes + 4)));
+      llvm::bit_floor(uint64_t(kSortBytes / (form.elementBytes + 4)));
   form.together = std::min(room, int64_t(llvm::bit_ceil(uint64_t(form.all))));
   return form.isWhole() || 2 * form.results <= room ? std::optional(form)
                                                     : std::nullopt;
@@ -33,10 +33,7 @@ std::optional<SmallVector<int64_t, 6>>
 OrderForm::tileSizes(const BoundKernel &kernel) {
   if (!of(kernel, kernel.root()))
     return std::nullopt;
-  SmallVector<int64_t, 6> sizes;
-  for (const kernel::GridDim &dim : kernel.grid())
-    sizes.push_back(dim.canCut ? dim.block : dim.extent);
-  return sizes;
+  return kernel.leastTile();
 }
 
 } // namespace dl::cuda

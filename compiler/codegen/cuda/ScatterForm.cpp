@@ -11,7 +11,7 @@ namespace dl::cuda {
 static constexpr int64_t kFewIndices = 64;
 /// Of sums in shared memory; with lists three blocks fit into each chip's.
 static constexpr int64_t kSumBytes = 32 << 10;
-static constexpr int64_t kMostColumns = 128, kWantedBlocks = 1024;
+static constexpr int64_t kMostColumns = 128, kScatterBlocks = 1024;
 
 static int64_t sumBytesOf(const Stage &stage) {
   return std::max<int64_t>(
@@ -51,9 +51,7 @@ ScatterForm::tileSizes(const BoundKernel &kernel) {
   if (!hasManyIndices(kernel, root))
     return std::nullopt;
   unsigned at = kernel.nest(root.op).scatter->at;
-  SmallVector<int64_t, 6> sizes;
-  for (const kernel::GridDim &dim : kernel.grid())
-    sizes.push_back(dim.canCut ? dim.block : dim.extent);
+  SmallVector<int64_t, 6> sizes = kernel.leastTile();
   // Threads are columns that lie next to one another.
   int64_t columns = 1, others = 1;
   for (unsigned d : llvm::reverse(kernel.cutOrder())) {
@@ -70,7 +68,7 @@ ScatterForm::tileSizes(const BoundKernel &kernel) {
   int64_t most = kSumBytes / (sumBytesOf(root) * columns);
   if (!along.canCut || along.block != 1 || most < 1)
     return std::nullopt;
-  int64_t wanted = llvm::divideCeil(along.extent * others, kWantedBlocks);
+  int64_t wanted = llvm::divideCeil(along.extent * others, kScatterBlocks);
   sizes[at] = std::clamp<int64_t>(wanted, 1, std::min(most, along.extent));
   return sizes;
 }

@@ -235,6 +235,13 @@ SmallVector<int64_t, 6> BoundKernel::boxOf(Value placed,
   return box;
 }
 
+SmallVector<int64_t, 6> BoundKernel::leastTile() const {
+  SmallVector<int64_t, 6> sizes;
+  for (const GridDim &dim : grid())
+    sizes.push_back(dim.canCut ? dim.block : dim.extent);
+  return sizes;
+}
+
 /// As they lie in memory, outermost first. Of a product as they are numbered:
 /// tiles that run one after the other then have the same images.
 SmallVector<unsigned> BoundKernel::cutOrder() const {

@@ -53,6 +53,8 @@ public:
   std::optional<unsigned> streamed() const { return columnDim; }
   /// It sums up all of what is streamed.
   bool isTotal(const Stage &stage) const;
+  /// As little of each dim of the grid as a tile can have.
+  llvm::SmallVector<int64_t, 6> leastTile() const;
   /// The grid's dims as their tiles should be cut, the first one first.
   llvm::SmallVector<unsigned> cutOrder() const;
 
