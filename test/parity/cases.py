@@ -151,7 +151,7 @@ CASES = [
     model("packed", 11, 90, x=normal(9, 5), ends=labels(9), labels=labels(3)),
     model("parametrized", 8, 60, x=normal(4, 7), labels=labels(3)),
     model("updated", 9, 60, x=normal(8), y=normal(4)),
-    model("normalized", 9, 60, salt=12, x=normal(3, 9, 8), labels=labels(4)),
+    model("normalized", 9, 60, salt=53, x=normal(3, 9, 8), labels=labels(4)),
     model("segments", 6, 40, x=normal(3, 12, 10), y=normal(12, 10)),
 ]
 BY_NAME = {case.name: case for case in CASES}
