@@ -245,7 +245,7 @@ static bool multipliesNarrow(Operation *product) {
   });
 }
 
-/// Multiply-adds of a product, by the numbers that it multiplies.
+/// FLOPs a second of a product, by the numbers that it multiplies.
 static double productRate(Operation *product,
                           const plan::MachineModel &machine) {
   if (multipliesNarrow(product))

@@ -10,7 +10,7 @@ def RecomputeCheckpoints : Pass<"recompute-checkpoints", "::dl::graph::StepOp"> 
     of what is computed within one dl::checkpoint(), as locations say, the gradients
     of the same ops read copies, which are made from what goes into it, in front of the first of
     these gradients. So the values are not alive between forward and backward. Kept are those that
-    others of the backward read, and small ones and totals of many, but for those that values made again are compared
+    others of the backward read, small ones and totals of many, but for those that values made again are compared
     with: these are made of them. Random numbers are the same again, for their key is
     that of the op.
 

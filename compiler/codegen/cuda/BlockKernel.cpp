@@ -419,8 +419,11 @@ void BlockKernel::layOutScratch() {
     allValueBytes = std::max(allValueBytes, area.offset + area.bytes);
     areas.push_back(std::move(area));
   }
-  inShared = isChain() ? allValueBytes + stepBytes() <= kMostSharedBytes
-                       : allValueBytes + kCombineBytes <= kSharedBytes;
+  // (A sort or a scatter has much of it by itself.)
+  int64_t steps = stepBytes();
+  inShared = isChain() || steps > kCombineBytes
+                 ? allValueBytes + steps <= kMostSharedBytes
+                 : allValueBytes + kCombineBytes <= kSharedBytes;
 }
 
 /// For the steps of products, and where sums are combined.

@@ -9,7 +9,7 @@ namespace dl::cuda {
 
 /// Rows in which each element counts those that come before it.
 static constexpr int64_t kShortSort = 256;
-/// As much as two blocks of a processor of each chip have.
+/// About as much as each chip gives to a block that asks for it.
 static constexpr int64_t kSortBytes = 96 << 10;
 
 std::optional<OrderForm> OrderForm::of(const BoundKernel &kernel,

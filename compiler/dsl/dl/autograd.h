@@ -14,6 +14,20 @@ inline void Tensor::backward(const Tensor &gradient) const {
   (*this * gradient.detach()).sum().backward();
 }
 
+/// What is computed while there is one is a constant to losses that use it, as
+/// if each tensor were detached:
+///
+///   dl::Tensor target;
+///   {
+///     dl::NoGradGuard no_grad;
+///     target = reward + 0.99 * q_target(next).amax(1);
+///   }
+struct NoGradGuard {
+  NoGradGuard() { dl_gradients_off(1); }
+  ~NoGradGuard() { dl_gradients_off(-1); }
+  NoGradGuard(const NoGradGuard &) = delete;
+};
+
 namespace autograd {
 
 struct GradOptions {

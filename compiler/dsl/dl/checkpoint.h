@@ -1,6 +1,5 @@
 #pragma once
-// Activation checkpointing: memory for time, as torch.utils.checkpoint. And
-// what is a constant to losses, as under torch.no_grad.
+// Activation checkpointing: memory for time, as torch.utils.checkpoint.
 #include "tensor.h"
 
 namespace dl {
@@ -12,20 +11,6 @@ struct CheckpointScope {
   CheckpointScope(const CheckpointScope &) = delete;
 };
 } // namespace detail
-
-/// What is computed while there is one is a constant to losses that use it, as
-/// if each tensor were detached:
-///
-///   dl::Tensor target;
-///   {
-///     dl::NoGradGuard no_grad;
-///     target = reward + 0.99 * q_target(next).amax(1);
-///   }
-struct NoGradGuard {
-  NoGradGuard() { dl_gradients_off(1); }
-  ~NoGradGuard() { dl_gradients_off(-1); }
-  NoGradGuard(const NoGradGuard &) = delete;
-};
 
 /// function(arguments...), of which the backward keeps only what goes in and
 /// computes the rest again (Chen et al., "Training Deep Nets with Sublinear

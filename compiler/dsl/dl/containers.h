@@ -28,6 +28,10 @@ protected:
     items_.add(module, name);
     dl_modules_changed();
   }
+  template <class Range> void addAll(Range &modules) {
+    for (const AnyModule &module : modules)
+      add(module);
+  }
 };
 
 template <class Range>
@@ -82,8 +86,7 @@ public:
     extend(modules);
   }
   template <detail::RangeOfModules Range> Sequential &extend(Range &&modules) {
-    for (const AnyModule &module : modules)
-      add(module);
+    addAll(modules);
     return *this;
   }
   /// Under a name of its own.
@@ -137,8 +140,7 @@ public:
   }
   /// Of a std::vector<nn::AnyModule>, an nn::ModuleList, an nn::Sequential.
   template <detail::RangeOfModules Range> ModuleList &extend(Range &&modules) {
-    for (const AnyModule &module : modules)
-      add(module);
+    addAll(modules);
     return *this;
   }
   template <detail::IsModule M>

@@ -6,6 +6,8 @@
 namespace dl {
 
 namespace detail {
+/// That of the tensor, where none is named.
+inline constexpr DType kItsOwn = DType(-1);
 /// A tensor, and not the braces of options.
 template <class T>
 concept Given = __is_base_of(Tensor, T);
@@ -56,12 +58,12 @@ struct SumOptions {
   detail::ByName by_name = {};
   Dims dim = list<i64>{};
   bool keepdim = false;
-  DType dtype = DType(-1);
+  DType dtype = detail::kItsOwn;
 };
 struct CumulativeOptions {
   detail::ByName by_name = {};
   i64 dim = -1;
-  DType dtype = DType(-1);
+  DType dtype = detail::kItsOwn;
 };
 /// unbiased = false is correction = 0.
 struct SpreadOptions {
@@ -97,14 +99,14 @@ struct RollOptions {
   Tensor squeeze(const DimOptions &o) const { return squeeze(o.dim); }
 #define DL_SUMS(sum)                                                           \
   Tensor sum(const SumOptions &o) const {                                      \
-    Tensor x = o.dtype == DType(-1) ? *this : to(o.dtype);                     \
+    Tensor x = o.dtype == detail::kItsOwn ? *this : to(o.dtype);               \
     DimsKeepdimOptions along{{}, o.dim, o.keepdim};                            \
     return o.dim.rank || o.keepdim ? x.sum(along.of(dim()), o.keepdim)         \
                                    : x.sum();                                  \
   }
 #define DL_CUMULATIVE(cumsum)                                                  \
   Tensor cumsum(const CumulativeOptions &o) const {                            \
-    return (o.dtype == DType(-1) ? *this : to(o.dtype)).cumsum(o.dim);         \
+    return (o.dtype == detail::kItsOwn ? *this : to(o.dtype)).cumsum(o.dim);   \
   }                                                                            \
   Tensor cumsum(i64 dim, CumulativeOptions o) const {                          \
     return o.dim = dim, cumsum(o);                                             \
