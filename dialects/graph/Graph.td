@@ -109,6 +109,8 @@ defvar Graph_Join = [DeclareOpInterfaceMethods<JoinOpInterface>];
 defvar Graph_Stretch = [DeclareOpInterfaceMethods<StretchOpInterface>];
 /// Linear: many of which only the sum is used are one.
 defvar Graph_JointSum = [DeclareOpInterfaceMethods<JointSumOpInterface>];
+/// Sums that can be added up in parts.
+defvar Graph_SplitSum = [DeclareOpInterfaceMethods<SplitSumOpInterface>];
 defvar Graph_SmoothNest = !listconcat(Graph_Nest, Graph_Gradient);
 /// Written with simpler ops before code generation.
 defvar Graph_Decomposed = [DeclareOpInterfaceMethods<DecomposableOpInterface>];

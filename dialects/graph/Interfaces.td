@@ -54,6 +54,21 @@ def JointSumOpInterface : OpInterface<"JointSumOpInterface"> {
   ];
 }
 
+def SplitSumOpInterface : OpInterface<"SplitSumOpInterface"> {
+  let description = [{
+    The op's sums can be added up in parts: matmul(a, x) is the sum over dim 0 of a
+    batch of products, each of as many of the terms, one after the other.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<[{
+      The `parts` sums of each element, in a dim that is new in front. Null where
+      so many do not have the same number of terms.
+    }], "::mlir::Value", "buildSplitSum",
+        (ins "::mlir::OpBuilder &":$builder, "int64_t":$parts)>,
+  ];
+}
+
 def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   let description = [{
     The op can be written with simpler ops of the dialect (softmax with exp and

@@ -122,9 +122,9 @@ std::optional<MachineModel> MachineModel::known(StringRef name) {
     machine.chainScratchBytes = 72 << 10;
     machine.chainRows = 32;
     // The whole device has to have enough to do with a chunk.
-    machine.chunkLeastBytes = 512 << 20;
-    machine.chunkBytes = 128 << 20;
-    machine.chunkRows = 1024;
+    machine.chunkLeastBytes = 1 << 30;
+    machine.chunkBytes = 512 << 20;
+    machine.chunkRows = 4096;
     machine.maxPrologueReaders = 0;
     // One comparison for 16 bytes.
     machine.padsInProducts = 1;

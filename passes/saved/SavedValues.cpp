@@ -15,6 +15,9 @@ namespace dl::saved {
 
 /// No longer chains of ops are repeated: each reader goes through all of one.
 static constexpr unsigned kMaxDepth = 12;
+/// A value is made again of no more bytes than so many of its own size: a
+/// stream to which each block adds is kept every few blocks.
+static constexpr int64_t kMostRead = 3;
 /// How many values around one are looked at for an op to write it beside.
 static constexpr size_t kMaxNeighbours = 64;
 /// One in so many of the bytes has to be saved: what is kept is larger than
@@ -363,10 +366,11 @@ void Saving::cut() {
   }
 }
 
-/// Where a chain of repeated ops becomes too long, a value in it has to be kept
-/// after all; false where there is none.
+/// Where a chain of repeated ops becomes too long, or reads too much, a value
+/// in it has to be kept after all; false where there is none.
 bool Saving::cutChains() {
   llvm::DenseMap<Operation *, unsigned> depths;
+  llvm::DenseMap<Operation *, llvm::SmallSetVector<Value, 8>> reads;
   bool any = false;
   for (Operation *op : facts.ops()) {
     if (op->getNumResults() != 1)
@@ -375,14 +379,29 @@ bool Saving::cutChains() {
     if (it == numbers.end() || !isAgain[it->second])
       continue;
     unsigned depth = 0;
-    for (Value operand : op->getOperands())
-      depth = std::max(depth, depths.lookup(operand.getDefiningOp()));
-    if (!facts.of(op).isView && ++depth > kMaxDepth) {
+    llvm::SmallSetVector<Value, 8> read;
+    int64_t bytes = 0;
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      depth = std::max(depth, depths.lookup(def));
+      if (auto it = reads.find(def); def && it != reads.end())
+        read.insert_range(it->second);
+      else
+        read.insert(operand);
+    }
+    for (Value value : read)
+      bytes += bytesOf(value);
+    if (!facts.of(op).isView &&
+        (++depth > kMaxDepth ||
+         bytes > kMostRead * bytesOf(op->getResult(0)))) {
       inMemory.insert(op->getResult(0));
       any = true;
       depth = 0;
+      read.clear();
+      read.insert(op->getResult(0));
     }
     depths[op] = depth;
+    reads[op] = std::move(read);
   }
   return any;
 }

@@ -110,6 +110,15 @@ class Products(OnBoth):
         f64 = added("--dtype=f64")
         self.assertEqual((f64.count((False, True)), f64.count((False, False))), (5, PRODUCTS - 5))
 
+    def test_parts_of_sums(self):
+        """Where there are more processors than blocks, sums of gradients of weights over the batch are added up in parts, by a kernel."""
+        self.write("all.machine", MACHINE + "processors = 132\n")
+        commands = self.commands(self.plan("net.plan"))
+        shapes = [(c["batch"], c["m"], c["n"], c["k"]) for c in commands["multiply"]]
+        self.assertIn((8, 16, 12, 8), shapes, "of 8 sequences")
+        self.assertEqual(len(shapes), PRODUCTS)
+        self.test_beside_the_cpu()
+
     def test_calls(self):
         """As many as there are products: once before all are captured, and once for each graph."""
         plan, calls = self.plan("net.plan"), self.path("calls")

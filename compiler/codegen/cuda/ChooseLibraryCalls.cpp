@@ -2,6 +2,7 @@
 #include "compiler/codegen/cuda/LibraryProduct.h"
 #include "compiler/codegen/cuda/Passes.h"
 #include "dialects/graph/Check.h"
+#include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/MadeAgain.h"
@@ -10,6 +11,7 @@
 #include "dialects/graph/StorageOrder.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -144,13 +146,27 @@ bool hasEpilogue(Operation *product) {
   });
 }
 
+/// More parts of sums than these are not tried.
+constexpr int64_t kMostParts = 16;
+/// Parts are of a multiple of so many terms, so that they begin, where terms
+/// are neighbours, at 16 bytes of bf16, as the library's fast kernels want it.
+constexpr int64_t kTermsTogether = 8;
+
+/// How long the library computes, and a kernel of ours what it does not.
+struct Seconds {
+  double library, after = 0;
+
+  double sum() const { return library + after; }
+};
+
 struct ChooseLibraryCalls : impl::ChooseLibraryCallsBase<ChooseLibraryCalls> {
   using Base::Base;
 
   void runOnOperation() override {
     calls = 0;
     getOperation().walk([&](graph::StepOp step) {
-      for (Operation &op : step.getBody().front().without_terminator())
+      for (Operation &op : llvm::make_early_inc_range(
+               step.getBody().front().without_terminator()))
         if (auto loops = dyn_cast<graph::LoopNestOpInterface>(op);
             loops && loops.getLoopNest().contraction)
           choose(&op);
@@ -178,70 +194,152 @@ private:
     return Call{libraryProduct(staged, tf32, why), staged.bytes()};
   }
 
-  void choose(Operation *op) {
-    SmallVector<Operation *> chain{op};
-    Operation *round = roundingOf(op);
+  /// With all that can be part of the call. The product first.
+  FailureOr<Call> longestCallOf(SmallVector<Operation *> &chain,
+                                StringRef &why) {
+    Operation *round = roundingOf(chain.front());
     if (round)
       chain.push_back(round);
-    StringRef why;
     FailureOr<Call> call = callOf(chain, why);
-    if (failed(call))
-      return signalPassFailure();
-    StringRef name = op->getName().stripDialect();
-    if (!call->product) {
-      emitRemark(op->getLoc()) << name << ": on a kernel of our own: " << why;
-      return;
-    }
-    while (Operation *next =
-               round ? nullptr : addedTo(chain.back()->getResult(0))) {
+    while (succeeded(call) && call->product && !round) {
+      Operation *next = addedTo(chain.back()->getResult(0));
+      if (!next)
+        break;
       chain.push_back(next);
       FailureOr<Call> longer = callOf(chain, why);
       if (failed(longer))
-        return signalPassFailure();
+        return failure();
       if (!longer->product) {
         chain.pop_back();
         break;
       }
       call = longer;
     }
+    return call;
+  }
+
+  double secondsToMove(int64_t bytes) const {
+    return double(bytes) / machine.bytesPerSecond;
+  }
+
+  /// The last op's result is stored once more and loaded again, where there is
+  /// something to compute on it.
+  Seconds secondsOf(const Call &call, Operation *last) const {
+    // More than one launch: where several blocks share sums, another one adds.
+    Seconds result{std::max(librarySeconds(call.product, machine),
+                            secondsToMove(call.bytes)) +
+                   machine.serialSeconds};
+    if (hasEpilogue(last))
+      result.after =
+          machine.serialSeconds +
+          2 * secondsToMove(graph::tensorBytes(last->getResult(0).getType()));
+    return result;
+  }
+
+  /// The library stores the product of each part of the sums.
+  Seconds secondsInParts(const Call &call, Operation *op, int64_t parts) const {
+    int64_t sums = graph::tensorBytes(op->getResult(0).getType());
+    return {std::max(librarySeconds(call.product, machine, parts),
+                     secondsToMove(call.bytes + (parts - 1) * sums)) +
+                machine.serialSeconds,
+            machine.serialSeconds + secondsToMove((parts + 1) * sums)};
+  }
+
+  /// The same product as the sum of a batch of them, where that takes less than
+  /// `seconds`: the library has been seen to leave long sums whole, however few
+  /// blocks there are. Gives the batch, null where there is none.
+  FailureOr<Operation *> splitSums(graph::SplitSumOpInterface op,
+                                   Seconds &seconds, int64_t &parts) {
+    StringRef why;
+    FailureOr<Call> call = callOf(op.getOperation(), why);
+    if (failed(call))
+      return failure();
+    if (!call->product || call->product.getBatch() != 1)
+      return nullptr;
+    SmallVector<std::pair<double, int64_t>> choices;
+    for (int64_t count = 2; count <= kMostParts; ++count)
+      if (call->product.getK() % (count * kTermsTogether) == 0)
+        if (double time = secondsInParts(*call, op, count).sum();
+            time < seconds.sum())
+          choices.emplace_back(time, count);
+    llvm::sort(choices);
+    OpBuilder builder(op);
+    for (auto [time, count] : choices) {
+      Value sums = op.buildSplitSum(builder, count);
+      if (!sums)
+        continue;
+      seconds = secondsInParts(*call, op, count);
+      parts = count;
+      Value batch = sums;
+      while (auto view = batch.getDefiningOp<graph::AliasOpInterface>())
+        batch = view.getViewed();
+      graph::GraphBuilder g(builder, op.getLoc());
+      op->replaceAllUsesWith(ValueRange{g.sum(sums, {0}, /*keepdim=*/false)});
+      llvm::SetVector<Value> operands(llvm::from_range, op->getOperands());
+      op->erase();
+      for (Value operand : operands) // what was widened for it alone
+        if (Operation *widened = operand.getDefiningOp();
+            widened && isOpTriviallyDead(widened))
+          widened->erase();
+      return batch.getDefiningOp();
+    }
+    return nullptr;
+  }
+
+  void mark(ArrayRef<Operation *> chain) {
+    auto number = IntegerAttr::get(IntegerType::get(&getContext(), 64), calls);
+    ++calls;
+    for (Operation *part : chain)
+      part->setAttr(graph::kLibraryCall, number);
+  }
+
+  void choose(Operation *op) {
+    Location loc = op->getLoc();
+    StringRef name = op->getName().stripDialect(), why;
+    SmallVector<Operation *> chain{op};
+    FailureOr<Call> call = longestCallOf(chain, why);
+    if (failed(call))
+      return signalPassFailure();
     plan::ProductAttr product = call->product;
+    if (!product) {
+      emitRemark(loc) << name << ": on a kernel of our own: " << why;
+      return;
+    }
     double flops = 2.0 * double(product.getBatch()) * double(product.getM()) *
                    double(product.getN()) * double(product.getK());
-    double traffic = double(call->bytes) / machine.bytesPerSecond;
     double own = std::max(flops / productRate(product.getArithmetic(), machine),
-                          traffic);
-    // More than one launch: where several blocks share sums, another one adds.
-    double library = std::max(librarySeconds(product, machine), traffic) +
-                     machine.serialSeconds;
-    double after = 0; // to store the product, and to load it again
-    if (hasEpilogue(chain.back()))
-      after =
-          machine.serialSeconds +
-          2.0 *
-              double(graph::tensorBytes(chain.back()->getResult(0).getType())) /
-              machine.bytesPerSecond;
-    bool isFaster = library + after < own;
-    if (isFaster) {
-      auto number =
-          IntegerAttr::get(IntegerType::get(&getContext(), 64), calls);
-      ++calls;
-      for (Operation *part : chain)
-        part->setAttr(graph::kLibraryCall, number);
+                          secondsToMove(call->bytes));
+    Seconds library = secondsOf(*call, chain.back());
+    int64_t parts = 1;
+    if (auto split = dyn_cast<graph::SplitSumOpInterface>(op)) {
+      Seconds least = library.sum() < own ? library : Seconds{own};
+      FailureOr<Operation *> batch = splitSums(split, least, parts);
+      if (failed(batch))
+        return signalPassFailure();
+      if (*batch) {
+        chain = {*batch};
+        library = least;
+      }
     }
-    std::string apart =
-        after == 0 ? ""
-                   : llvm::formatv(" and {0:f1} us for what is computed on it",
-                                   after * 1e6)
-                         .str();
-    std::string times =
-        llvm::formatv("{0:f1} us{1}, and {2:f1} us on a kernel of our own",
-                      library * 1e6, apart, own * 1e6)
-            .str();
-    emitRemark(op->getLoc())
-        << name << (isFaster ? ": by cuBLASLt" : ": not by cuBLASLt")
-        << (product.getBias() != -1 ? " with the bias" : "")
-        << (product.getC() ? " with a matrix that is added" : "")
-        << ": it takes " << times;
+    bool isFaster = library.sum() < own;
+    if (isFaster)
+      mark(chain);
+    InFlightDiagnostic remark = emitRemark(loc);
+    remark << name << (isFaster ? ": by cuBLASLt" : ": not by cuBLASLt");
+    if (parts > 1) {
+      remark << " in " << parts << " parts of its sums";
+    } else {
+      remark << (product.getBias() != -1 ? " with the bias" : "")
+             << (product.getC() ? " with a matrix that is added" : "");
+    }
+    remark
+        << llvm::formatv(": it takes {0:f1} us", library.library * 1e6).str();
+    if (library.after != 0)
+      remark << llvm::formatv(" and {0:f1} us for what is computed on it",
+                              library.after * 1e6)
+                    .str();
+    remark << llvm::formatv(", and {0:f1} us on a kernel of our own", own * 1e6)
+                  .str();
   }
 };
 

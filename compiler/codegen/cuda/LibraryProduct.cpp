@@ -347,13 +347,13 @@ double productRate(plan::Arithmetic arithmetic,
 }
 
 double librarySeconds(plan::ProductAttr product,
-                      const plan::MachineModel &machine) {
+                      const plan::MachineModel &machine, int64_t parts) {
   // Measured on an H100: 8192 terms of 384 x 384, 1152 x 384, 1536 x 384 sums
   // take as long as with so many blocks (1.9, 5.6 and 7.5 TFLOP/s in f32).
   constexpr int64_t rows = 128, columns = 256;
   int64_t batch = product.getBatch(), m = product.getM(), n = product.getN();
   int64_t blocks =
-      batch *
+      batch * parts *
       std::min(llvm::divideCeil(m, rows) * llvm::divideCeil(n, columns),
                llvm::divideCeil(m, columns) * llvm::divideCeil(n, rows));
   int64_t slots = llvm::alignTo(blocks, machine.processors);

@@ -22,8 +22,9 @@ double productRate(plan::Arithmetic arithmetic,
 
 /// How long the library computes, without moving anything. Its tiles are large:
 /// a result of few of them (the gradient of a small weight) keeps few
-/// processors busy, however long its sums are.
+/// processors busy, however long its sums are; as a batch of `parts` of its
+/// sums it has so many more.
 double librarySeconds(plan::ProductAttr product,
-                      const plan::MachineModel &machine);
+                      const plan::MachineModel &machine, int64_t parts = 1);
 
 } // namespace dl::cuda

@@ -8,7 +8,8 @@ def ChooseLibraryCalls : Pass<"choose-library-calls", "::mlir::ModuleOp"> {
   let description = [{
     A product of matrices, of one stride each for rows, columns, sums and batches, may be cuBLASLt's, with a bias
     and a matrix that are added to it. What else a kernel of ours would compute on its sums is then computed apart, so
-    the product is stored once more and loaded again. The machine says what either reaches; a remark says the times.
+    the product is stored once more and loaded again. The machine says what either reaches; a remark says the times. Long sums of few results
+    are a batch of products and its sum, where that is faster still.
     Runs before `form-kernels`, which fuses nothing but the ops of one call, which have its number.
 
     ```mlir

@@ -10,6 +10,8 @@
 // RUN: dl-opt %s --choose-library-calls="machine=%t.machine" --form-kernels=machine=%t.machine --annotate-cuda-kernels \
 // RUN:   2>/dev/null | FileCheck %s --check-prefix=KERNEL
 // RUN: echo "processors = 132" >> %t.machine
+// RUN: echo "product_bf16_flops = 40e12" >> %t.machine
+// RUN: echo "library_bf16_flops = 80e12" >> %t.machine
 // RUN: dl-opt %s --choose-library-calls=machine=%t.machine 2>&1 | FileCheck %s --check-prefix=FEW
 
 // The library's tf32 is not said to be faster.
@@ -181,4 +183,22 @@ graph.step @constant(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>) -> te
 graph.step @gradient(%x: tensor<8192x384xf32>, %dy: tensor<8192x256xf32>) -> tensor<384x256xf32> {
   %0 = graph.matmul %x, %dy {spec = "km,kn->mn"} : (tensor<8192x384xf32>, tensor<8192x256xf32>) -> tensor<384x256xf32>
   graph.return %0 : tensor<384x256xf32>
+}
+
+// In 16 parts of its sums, four sequences in quarters, it has enough tiles for all processors. What is bf16 is read as such.
+// FEW-LABEL: graph.step @parts
+// FEW: %[[X:.*]] = graph.reshape %arg0 {shape = array<i64: 4, 4, 1024, 768>} : (tensor<4x4096x768xbf16>)
+// FEW-NEXT: %[[WIDE:.*]] = graph.cast %[[X]] {to = f32}
+// FEW-NEXT: %[[DY:.*]] = graph.reshape %arg1 {shape = array<i64: 4, 4, 1024, 3072>} : (tensor<4x4096x3072xbf16>)
+// FEW-NEXT: %[[WIDE_DY:.*]] = graph.cast %[[DY]] {to = f32}
+// FEW-NEXT: %[[BATCH:.*]] = graph.matmul %[[WIDE]], %[[WIDE_DY]] {graph.library_call = {{[0-9]+}} : i64, spec = "aAmk,aAmn->aAkn"} : {{.*}} -> tensor<4x4x768x3072xf32>
+// FEW-NEXT: %[[PARTS:.*]] = graph.reshape %[[BATCH]] {shape = array<i64: 16, 768, 3072>}
+// FEW-NEXT: %[[SUM:.*]] = graph.sum %[[PARTS]] {dims = array<i64: 0>}
+// FEW-NEXT: graph.add %[[SUM]], %arg2
+graph.step @parts(%x: tensor<4x4096x768xbf16>, %dy: tensor<4x4096x3072xbf16>, %w: tensor<768x3072xf32>) -> tensor<768x3072xf32> {
+  %wide = graph.cast %x {to = f32} : (tensor<4x4096x768xbf16>) -> tensor<4x4096x768xf32>
+  %gradient = graph.cast %dy {to = f32} : (tensor<4x4096x3072xbf16>) -> tensor<4x4096x3072xf32>
+  %0 = graph.matmul %wide, %gradient {spec = "amk,amn->kn"} : (tensor<4x4096x768xf32>, tensor<4x4096x3072xf32>) -> tensor<768x3072xf32>
+  %1 = graph.add %0, %w : (tensor<768x3072xf32>, tensor<768x3072xf32>) -> tensor<768x3072xf32>
+  graph.return %1 : tensor<768x3072xf32>
 }

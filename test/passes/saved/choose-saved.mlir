@@ -186,3 +186,52 @@ graph.step @sum_of_backward_product(%x: tensor<128x64xf32> input 0, %w: tensor<6
   %b = graph.sum %g {dims = array<i64: 0>} : (tensor<128x128xf32>) -> tensor<128xf32> loc(#back)
   graph.return %t, %b : tensor<128x128xf32>, tensor<128xf32>
 }
+
+// -----
+
+// A stream in f32 that each block adds a bf16 result to: half as many bytes are kept where it is made again, but no more
+// than three times its own are read for it: four results and the value before, then one of it is kept.
+// CHECK-LABEL: @stream
+// CHECK-COUNT-4: graph.add %{{[^{]*}} : (
+// CHECK: %[[KEPT:.*]] = graph.add %{{[^{]*}} : (
+// CHECK-COUNT-4: graph.add {{.*}} {graph.made_again}
+// CHECK-NOT: graph.made_again
+// CHECK: graph.mul %{{.*}}, %[[KEPT]] :
+// FEW-LABEL: @stream
+#back = loc(fused<"backward mul">["m.dl"])
+graph.step @stream(%x: tensor<128x128xf32> input 0, %w: tensor<128x128xf32>, %dy: tensor<128x128xf32>) -> (tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>) {
+  %s0 = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %e1 = graph.matmul %s0, %w {spec = "mk,kn->mn"} : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %r1 = graph.cast %e1 {to = bf16} : (tensor<128x128xf32>) -> tensor<128x128xbf16>
+  %p1 = graph.cast %r1 {to = f32} : (tensor<128x128xbf16>) -> tensor<128x128xf32>
+  %s1 = graph.add %s0, %p1 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %e2 = graph.matmul %s1, %w {spec = "mk,kn->mn"} : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %r2 = graph.cast %e2 {to = bf16} : (tensor<128x128xf32>) -> tensor<128x128xbf16>
+  %p2 = graph.cast %r2 {to = f32} : (tensor<128x128xbf16>) -> tensor<128x128xf32>
+  %s2 = graph.add %s1, %p2 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %e3 = graph.matmul %s2, %w {spec = "mk,kn->mn"} : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %r3 = graph.cast %e3 {to = bf16} : (tensor<128x128xf32>) -> tensor<128x128xbf16>
+  %p3 = graph.cast %r3 {to = f32} : (tensor<128x128xbf16>) -> tensor<128x128xf32>
+  %s3 = graph.add %s2, %p3 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %e4 = graph.matmul %s3, %w {spec = "mk,kn->mn"} : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %r4 = graph.cast %e4 {to = bf16} : (tensor<128x128xf32>) -> tensor<128x128xbf16>
+  %p4 = graph.cast %r4 {to = f32} : (tensor<128x128xbf16>) -> tensor<128x128xf32>
+  %s4 = graph.add %s3, %p4 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %e5 = graph.matmul %s4, %w {spec = "mk,kn->mn"} : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %r5 = graph.cast %e5 {to = bf16} : (tensor<128x128xf32>) -> tensor<128x128xbf16>
+  %p5 = graph.cast %r5 {to = f32} : (tensor<128x128xbf16>) -> tensor<128x128xf32>
+  %s5 = graph.add %s4, %p5 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %e6 = graph.matmul %s5, %w {spec = "mk,kn->mn"} : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %r6 = graph.cast %e6 {to = bf16} : (tensor<128x128xf32>) -> tensor<128x128xbf16>
+  %p6 = graph.cast %r6 {to = f32} : (tensor<128x128xbf16>) -> tensor<128x128xf32>
+  %s6 = graph.add %s5, %p6 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %g = graph.matmul %dy, %w {spec = "mk,nk->mn"} : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d0 = graph.mul %g, %s0 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d1 = graph.mul %g, %s1 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d2 = graph.mul %g, %s2 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d3 = graph.mul %g, %s3 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d4 = graph.mul %g, %s4 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d5 = graph.mul %g, %s5 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d6 = graph.mul %g, %s6 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  graph.return %d0, %d1, %d2, %d3, %d4, %d5, %d6 : tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>
+}

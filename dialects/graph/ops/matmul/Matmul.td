@@ -3,7 +3,8 @@
 
 include "dialects/graph/Graph.td"
 
-def Graph_MatmulOp : Graph_InferredOp<"matmul", !listconcat(Graph_SmoothNest, Graph_JointSum)> {
+def Graph_MatmulOp : Graph_InferredOp<"matmul", !listconcat(Graph_SmoothNest, Graph_JointSum,
+                                                                  Graph_SplitSum)> {
   let summary = "A contraction: products of the elements of two tensors, summed.";
   let description = [{
     `spec` names the dims of both operands and of the result by letters, in any

@@ -39,27 +39,3 @@ SmallVector<Value> MatmulOp::buildGradient(OpBuilder &builder, ValueRange grads,
     result[1] = contract(g, dy, a, spec.b, getFullPrecision());
   return result;
 }
-
-/// Along a dim that is summed, if joining the factors copies less than the sums
-/// of the products would read and write.
-Value MatmulOp::buildJointSum(OpBuilder &builder, ValueRange alike) {
-  MatmulSpec spec = *MatmulSpec::parse(getSpec());
-  std::string summed = spec.summed();
-  auto elements = [](Value x) {
-    return cast<RankedTensorType>(x.getType()).getNumElements();
-  };
-  if (summed.empty() ||
-      elements(getA()) + elements(getB()) > elements(getResult()))
-    return {};
-  SmallVector<Value> a, b;
-  for (Value value : alike) {
-    auto op = value.getDefiningOp<MatmulOp>();
-    a.push_back(op.getA());
-    b.push_back(op.getB());
-  }
-  GraphBuilder g(builder, getLoc());
-  char label = summed.back();
-  Value allOfA = g.make<CatOp>(a, static_cast<int64_t>(spec.a.find(label)));
-  Value allOfB = g.make<CatOp>(b, static_cast<int64_t>(spec.b.find(label)));
-  return g.make<MatmulOp>(allOfA, allOfB, getSpec(), getFullPrecision());
-}
