@@ -30,6 +30,32 @@ static bool sharesWindows(const ContractForm &form, unsigned d) {
   });
 }
 
+/// A dim of the lanes' operand alone, along which it is read in runs.
+static std::optional<unsigned> neighboursAlone(const ContractForm &form,
+                                               unsigned numParallel) {
+  for (unsigned d = 0; d < numParallel; ++d)
+    if (form.lane.coefficients[d] == 1 && form.extents[d] > 1 &&
+        form.scalar.coefficients[d] == 0 && !form.isBordered(d))
+      return d;
+  return std::nullopt;
+}
+
+/// The longest of the other operand's dims are rows, the others batches.
+static void assignOtherDims(ContractForm &form, unsigned numParallel) {
+  for (unsigned d = 0; d < numParallel; ++d) {
+    if (llvm::is_contained(form.laneDims, d))
+      continue;
+    bool isRow =
+        form.lane.coefficients[d] == 0 && form.scalar.coefficients[d] != 0;
+    if (isRow &&
+        (form.rowDim < 0 || form.extents[d] > form.extents[form.rowDim]))
+      form.rowDim = d;
+  }
+  for (unsigned d = 0; d < numParallel; ++d)
+    if (!llvm::is_contained(form.laneDims, d) && int(d) != form.rowDim)
+      form.batchDims.push_back(d);
+}
+
 /// Rows and lanes for one choice of the broadcast operand.
 static Candidate laneCandidate(const ContractForm &base,
                                ArrayRef<int64_t> resultStrides,
@@ -83,26 +109,23 @@ static Candidate laneCandidate(const ContractForm &base,
     reversed.push_back(*nearest);
     candidate.scattered = true;
   }
-  form.laneDims.assign(reversed.rbegin(), reversed.rend());
-  for (unsigned d = 0; d < numParallel; ++d) {
-    if (llvm::is_contained(form.laneDims, d))
-      continue;
-    bool isRow =
-        form.lane.coefficients[d] == 0 && form.scalar.coefficients[d] != 0;
-    if (isRow &&
-        (form.rowDim < 0 || form.extents[d] > form.extents[form.rowDim]))
-      form.rowDim = d;
+  auto isUnit = [&](unsigned d) {
+    return form.lane.coefficients[d] == 1 || form.extents[d] == 1;
+  };
+  // Lanes that are no neighbours are copied, and copies would read outside.
+  if (!form.borders.empty() && !isUnit(reversed.front())) {
+    std::optional<unsigned> neighbours = neighboursAlone(form, numParallel);
+    if (!neighbours)
+      return candidate;
+    reversed = {*neighbours};
+    candidate.scattered = true;
   }
-  for (unsigned d = 0; d < numParallel; ++d)
-    if (!llvm::is_contained(form.laneDims, d) && int(d) != form.rowDim)
-      form.batchDims.push_back(d);
+  form.laneDims.assign(reversed.rbegin(), reversed.rend());
+  assignOtherDims(form, numParallel);
   double count = form.laneCount(), rows = form.rows();
   double used = count / llvm::alignTo(uint64_t(count), lanes);
-  bool unit = form.lane.coefficients[form.laneDims.back()] == 1 ||
-              form.extents[form.laneDims.back()] == 1;
+  bool unit = isUnit(form.laneDims.back());
   form.product = LaneProduct{!unit};
-  if (!unit && !form.borders.empty())
-    return candidate; // copies would read outside
   candidate.score =
       used * (rows / (rows + 1)) * (unit ? 1 : rows / (rows + 24));
   return candidate;

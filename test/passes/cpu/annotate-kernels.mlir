@@ -50,3 +50,18 @@ graph.step @apart(%x: tensor<4x32x128xf32>, %w: tensor<128x128xf32>, %r: tensor<
   }) : (tensor<4x32x128xf32>, tensor<128x128xf32>, tensor<4x1x128xf32>) -> tensor<4x32x128xf32>
   graph.return %0 : tensor<4x32x128xf32>
 }
+
+// Pixels of what is stored along images are no neighbours, and may lie outside: vectors run along the images, though the
+// result's do not.
+// CHECK: graph.kernel
+// CHECK-SAME: name = "along_images"
+// CHECK-SAME: strategy = "contract"
+graph.step @along_images(%x: tensor<42x1x12x2xf32>, %w: tensor<1x2x2x1xf32>) -> tensor<7x2x13x2xf32> {
+  %0 = "graph.kernel"(%x, %w) <{name = "along_images", operand_layouts = [array<i64: 1, 2, 3, 0>, unit]}> ({
+  ^bb0(%a: tensor<42x1x12x2xf32>, %b: tensor<1x2x2x1xf32>):
+    %1 = graph.slice %a {offsets = array<i64: 14, 0, 0, 0>, sizes = array<i64: 7, 1, 12, 2>, strides = array<i64: 1, 1, 1, 1>} : (tensor<42x1x12x2xf32>) -> tensor<7x1x12x2xf32>
+    %2 = graph.conv2d_input_grad %1, %b {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, input_shape = array<i64: 7, 2, 13, 2>} : (tensor<7x1x12x2xf32>, tensor<1x2x2x1xf32>) -> tensor<7x2x13x2xf32>
+    graph.yield %2 : tensor<7x2x13x2xf32>
+  }) : (tensor<42x1x12x2xf32>, tensor<1x2x2x1xf32>) -> tensor<7x2x13x2xf32>
+  graph.return %0 : tensor<7x2x13x2xf32>
+}
