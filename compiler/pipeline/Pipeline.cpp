@@ -102,6 +102,7 @@ public:
       return failure();
     return runPasses([&](OpPassManager &passes) {
       passes.addNestedPass<graph::StepOp>(createComposeViews());
+      passes.addPass(createPlanesOutermost());
       if (isCuda()) {
         passes.addPass(createChannelsInnermost());
       } else { // what vectors along batches want

@@ -139,14 +139,14 @@ void AssignLayoutsPass::runOnOperation() {
     collect(function);
   llvm::StringMap<std::string> rowByRow =
       layout::reasonsForRows(module, layout::Views::RowByRow);
-  llvm::StringMap<int64_t> chosen;
+  llvm::StringMap<layout::Order> chosen;
   for (auto state : module.getOps<graph::StateOp>()) {
     if (state.getRole() != "parameter")
       continue;
     Wish wish = wishes.lookup(state.getSymName());
     if (!wish.innermost)
       continue;
-    int64_t last = cast<RankedTensorType>(state.getType()).getRank() - 1;
+    int64_t rank = cast<RankedTensorType>(state.getType()).getRank();
     std::string reason = rowByRow.lookup(state.getSymName());
     if (reason.empty())
       reason = wish.contradiction;
@@ -155,15 +155,16 @@ void AssignLayoutsPass::runOnOperation() {
           << state.getSymName() << ": stored row by row: " << reason;
       continue;
     }
-    chosen[state.getSymName()] = *wish.innermost;
+    chosen[state.getSymName()] =
+        layout::orderWithInnermost(rank, *wish.innermost);
     emitRemark(state.getLoc())
         << state.getSymName() << ": stored with dim " << *wish.innermost
-        << " innermost" << (*wish.innermost == last ? ", as it is" : "")
+        << " innermost" << (*wish.innermost == rank - 1 ? ", as it is" : "")
         << ": the vectors of every product that reads it, such "
            "as "
         << wish.reader << ", run along it";
   }
-  layout::storeInnermost(module, chosen, rowByRow);
+  layout::storeInOrder(module, chosen, rowByRow);
   SymbolTable states(module);
   for (auto function : module.getOps<graph::StepOp>()) {
     SmallVector<std::pair<Value, DenseI64ArrayAttr>> values;

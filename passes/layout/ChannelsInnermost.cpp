@@ -35,7 +35,7 @@ public:
       : function(function), fewImages(fewImages) {}
   void run();
   /// Names of states that are read or made like chosen values.
-  void addStates(llvm::StringMap<int64_t> &states);
+  void addStates(llvm::StringMap<layout::Order> &states);
 
 private:
   void want(Value value);
@@ -208,13 +208,14 @@ void ChannelsChooser::run() {
                              graph::channelsInnermost(imagesType(value)));
 }
 
-void ChannelsChooser::addStates(llvm::StringMap<int64_t> &states) {
-  auto add = [&](FlatSymbolRefAttr state) {
+void ChannelsChooser::addStates(llvm::StringMap<layout::Order> &states) {
+  auto add = [&](FlatSymbolRefAttr state, Value value) {
     if (state)
-      states[state.getValue()] = kChannels;
+      states[state.getValue()] = layout::orderWithInnermost(
+          cast<RankedTensorType>(value.getType()).getRank(), kChannels);
   };
   for (Value operand : read)
-    add(graph::stateOf(operand));
+    add(graph::stateOf(operand), operand);
   // States that are updated by chosen values.
   for (OpOperand &made : function.getReturn()->getOpOperands()) {
     auto maker = made.get().getDefiningOp<LoopNestOpInterface>();
@@ -223,7 +224,7 @@ void ChannelsChooser::addStates(llvm::StringMap<int64_t> &states) {
     LoopNest nest = maker.getLoopNest();
     for (auto [i, operand] : llvm::enumerate(maker->getOperands()))
       if (keepsChannels(nest, i) && reached.contains(operand))
-        add(graph::stateOf(made));
+        add(graph::stateOf(made), made.get());
   }
 }
 
@@ -239,7 +240,7 @@ static bool updatesParameters(graph::StepOp step) {
 
 void ChannelsInnermostPass::runOnOperation() {
   ModuleOp module = getOperation();
-  llvm::StringMap<int64_t> states;
+  llvm::StringMap<layout::Order> states;
   SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());
   if (fewImages) {
     // Filters lie as steps that train want them.
@@ -263,7 +264,7 @@ void ChannelsInnermostPass::runOnOperation() {
       layout::reasonsForRows(module, layout::Views::AnyOrder);
   for (auto &[name, reason] : rowByRow)
     states.erase(name);
-  layout::storeInnermost(module, states, rowByRow);
+  layout::storeInOrder(module, states, rowByRow);
 }
 
 } // namespace dl

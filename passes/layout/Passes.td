@@ -47,6 +47,25 @@ def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect"];
 }
 
+def PlanesOutermost : Pass<"planes-outermost", "::mlir::ModuleOp"> {
+  let summary = "Stores parameters that are read plane by plane so";
+  let description = [{
+    Real and imaginary parts of complex weights lie next to each other, as PyTorch has them, and products read
+    the ones apart from the others. Where all that reads a parameter takes one element of its last, short dim, that dim
+    is stored outermost: each part is a plane then, whose elements are neighbours, as are those of
+    the gradients that an update reads. Logical shapes, checkpoints and messages do not change.
+
+    ```mlir
+    graph.state @weights {type = tensor<32x32x12x12x2xf32>, role = "parameter"}
+    ... graph.slice %weights {... sizes = array<i64: 32, 32, 12, 12, 1>}
+    // =>
+    graph.state @weights {..., layout = array<i64: 4, 0, 1, 2, 3>}
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def BatchInnermost : Pass<"batch-innermost", "::mlir::ModuleOp"> {
   let summary = "Stores the images of a batch next to each other around convolutions";
   let description = [{

@@ -65,29 +65,28 @@ static ArrayRef<int64_t> shapeOf(Type type) {
   return cast<RankedTensorType>(type).getShape();
 }
 
-static void setInnermost(graph::StateOp state, int64_t innermost) {
-  int64_t rank = cast<RankedTensorType>(state.getType()).getRank();
-  SmallVector<int64_t> order;
+Order orderWithInnermost(int64_t rank, int64_t innermost) {
+  Order order;
   for (int64_t d = 0; d < rank; ++d)
     if (d != innermost)
       order.push_back(d);
   order.push_back(innermost);
-  if (order.size() > 1 && innermost != rank - 1)
-    state.setLayout(order);
+  return order;
 }
 
-void storeInnermost(ModuleOp module, const llvm::StringMap<int64_t> &innermost,
-                    const llvm::StringMap<std::string> &rowByRow) {
+void storeInOrder(ModuleOp module, const llvm::StringMap<Order> &orders,
+                  const llvm::StringMap<std::string> &rowByRow) {
   llvm::StringMap<Type> types;
   for (auto state : module.getOps<graph::StateOp>())
     types[state.getSymName()] = state.getType();
   for (auto state : module.getOps<graph::StateOp>()) {
     StringRef parameter = state.getOf().value_or(state.getSymName());
-    auto it = innermost.find(parameter);
+    auto it = orders.find(parameter);
     // (A slot may be of another shape, such as one number for each row.)
-    if (it != innermost.end() && !rowByRow.count(state.getSymName()) &&
-        shapeOf(state.getType()) == shapeOf(types.lookup(parameter)))
-      setInnermost(state, it->second);
+    if (it != orders.end() && !rowByRow.count(state.getSymName()) &&
+        shapeOf(state.getType()) == shapeOf(types.lookup(parameter)) &&
+        !llvm::is_sorted(it->second))
+      state.setLayout(it->second);
   }
 }
 

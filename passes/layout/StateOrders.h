@@ -14,11 +14,16 @@ enum class Views { RowByRow, AnyOrder };
 /// shape, ranks exchange it, its new value is made so.
 llvm::StringMap<std::string> reasonsForRows(mlir::ModuleOp module, Views views);
 
-/// Stores parameters with these dims innermost, the others before them in their
-/// order, and with each its optimizer slots and its accumulator, which are
-/// updated element by element with it, if nothing wants them row by row.
-void storeInnermost(mlir::ModuleOp module,
-                    const llvm::StringMap<int64_t> &innermost,
-                    const llvm::StringMap<std::string> &rowByRow);
+/// Dims from the outermost to the innermost.
+using Order = llvm::SmallVector<int64_t, 6>;
+
+/// With this dim innermost, the others before it in their order.
+Order orderWithInnermost(int64_t rank, int64_t innermost);
+
+/// Stores parameters in these orders, and with each its optimizer slots and its
+/// accumulator, which are updated element by element with it, if nothing wants
+/// them row by row.
+void storeInOrder(mlir::ModuleOp module, const llvm::StringMap<Order> &orders,
+                  const llvm::StringMap<std::string> &rowByRow);
 
 } // namespace dl::layout
