@@ -48,10 +48,18 @@ private:
                           llvm::Value *histograms);
   llvm::Value *mergeFirst(llvm::ArrayRef<llvm::Value *> lists);
   llvm::Value *elementHere();
+  llvm::Value *elementsFrom(llvm::Value *index);
   bool isUnsigned() const;
   void keep(llvm::ArrayRef<llvm::Value *> lists, llvm::Value *key,
             llvm::Value *to);
+  llvm::Value *
+  addBetter(llvm::ArrayRef<llvm::Value *> lists, llvm::Value *carried,
+            llvm::function_ref<llvm::Value *(llvm::Value *, llvm::Value *,
+                                             llvm::Value *)>
+                add);
   llvm::Value *selectFirst(llvm::ArrayRef<llvm::Value *> lists);
+  void insertFirst(llvm::ArrayRef<llvm::Value *> lists);
+  void keepFirst(llvm::ArrayRef<llvm::Value *> lists);
   Values mergeSort(llvm::Value *count, llvm::ArrayRef<llvm::Value *> lists);
   void mergeRuns(llvm::Value *begin, llvm::Value *middle, llvm::Value *end,
                  llvm::ArrayRef<llvm::Value *> lists);

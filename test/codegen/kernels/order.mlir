@@ -260,3 +260,13 @@ graph.step @flipped_product(%x: tensor<40x24xf32>, %w: tensor<24x33xf32>) -> ten
   %1 = graph.matmul %f, %g {spec = "mk,kn->mn"} : (tensor<40x24xf32>, tensor<24x33xf32>) -> tensor<40x33xf32>
   graph.return %1 : tensor<40x33xf32>
 }
+// As many as are kept in order while the others come, and one more; many are equal.
+graph.step @as_many_as_are_inserted(%x: tensor<5x900xf32>, %y: tensor<900x3xf64>) -> (tensor<5x64xi64>, tensor<5x65xi64>, tensor<17x3xi64>) {
+  %c = graph.full {value = 8.0, type = tensor<f32>} : () -> tensor<f32>
+  %m = graph.mul %x, %c : (tensor<5x900xf32>, tensor<f32>) -> tensor<5x900xf32>
+  %i = graph.cast %m {to = i32} : (tensor<5x900xf32>) -> tensor<5x900xi32>
+  %0 = graph.argsort %i {dim = 1 : i64, descending = true, count = 64 : i64} : (tensor<5x900xi32>) -> tensor<5x64xi64>
+  %1 = graph.argsort %i {dim = 1 : i64, descending = false, count = 65 : i64} : (tensor<5x900xi32>) -> tensor<5x65xi64>
+  %2 = graph.argsort %y {dim = 0 : i64, descending = false, count = 17 : i64} : (tensor<900x3xf64>) -> tensor<17x3xi64>
+  graph.return %0, %1, %2 : tensor<5x64xi64>, tensor<5x65xi64>, tensor<17x3xi64>
+}
