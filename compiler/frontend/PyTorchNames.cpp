@@ -324,10 +324,6 @@ static constexpr PyTorchName kReplaced[] = {
      "source.flatten()[(mask.flatten().to(dl::kLong).cumsum(0) - "
      "1).clamp_min(0)].view(x.sizes()), x))",
      true},
-    {"new_zeros", "write dl::zeros(size)", true},
-    {"new_ones", "write dl::ones(size)", true},
-    {"new_full", "write dl::full(size, value)", true},
-    {"new_empty", "write dl::zeros(size)", true},
     {"new_tensor", "write dl::tensor({...})", true},
     {"upsample", "write F::interpolate", true},
     {"Softmax2d", "write nn::Softmax{1}", true},

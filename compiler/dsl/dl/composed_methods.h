@@ -1,6 +1,6 @@
 #pragma once
-// Methods of Tensor that composed.h, quantiles.h, scatter_reduce.h, special.h
-// and tensordot.h define.
+// Methods of Tensor that composed.h, create.h, lists.h, matrices.h,
+// quantiles.h, scatter_reduce.h, special.h and tensordot.h define.
 
 #define DL_COMPOSED_METHODS                                                    \
   Tensor lgamma() const;                                                       \
@@ -32,6 +32,20 @@
   Tensor median() const;                                                       \
   Tensor quantile(double q) const;                                             \
   Tensor quantile(double q, i64 dim, bool keepdim = false) const;              \
+  Tensor quantile(list<double> q) const;                                       \
+  Tensor quantile(list<double> q, i64 dim, bool keepdim = false) const;        \
+  Tensor new_zeros(const Shape &size) const;                                   \
+  Tensor new_zeros(const Shape &size, TensorOptions options) const;            \
+  Tensor new_ones(const Shape &size) const;                                    \
+  Tensor new_ones(const Shape &size, TensorOptions options) const;             \
+  Tensor new_empty(const Shape &size) const;                                   \
+  Tensor new_empty(const Shape &size, TensorOptions options) const;            \
+  Tensor new_full(const Shape &size, const Operand &value) const;              \
+  Tensor new_full(const Shape &size, const Operand &value,                     \
+                  TensorOptions options) const;                                \
+  TensorList tensor_split(i64 sections, i64 dim = 0) const;                    \
+  TensorList tensor_split(list<i64> indices, i64 dim = 0) const;               \
+  Tensor matrix_power(i64 n) const;                                            \
   Tensor broadcast_to(const Shape &size) const;                                \
   Tensor mT() const;                                                           \
   Tensor ravel() const;                                                        \

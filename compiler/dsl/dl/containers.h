@@ -1,6 +1,7 @@
 #pragma once
 // Modules that hold modules.
 #include "any_module.h"
+#include "indexing.h"
 #include "named_items.h"
 
 namespace dl::nn {
@@ -32,6 +33,23 @@ protected:
     for (const AnyModule &module : modules)
       add(module);
   }
+  /// The same modules, with the names they have, or numbers from 0.
+  template <class List> List part(const Slice &slice) {
+    i64 start = place(slice.start), end = place(slice.end);
+    List result;
+    if (slice.step < 1)
+      detail::fail("modules: step is {}, it must be positive", slice.step);
+    for (i64 i = start; i < end; i += slice.step) {
+      AnyModule *module = begin() + i;
+      result.add(*module, items_.name_of(module));
+    }
+    return result;
+  }
+  /// Python's, of a number that may count from the end.
+  i64 place(i64 index) const {
+    i64 at = index < 0 ? index + size() : index;
+    return at < 0 ? 0 : at > size() ? size() : at;
+  }
 };
 
 template <class Range>
@@ -52,6 +70,20 @@ template <class List> struct InBraces {
   InBraces(Name name, const AnyModule &module) : name(name), module(module) {}
   template <IsModule M>
   InBraces(Name name, M &&made) : name(name), module(static_cast<M &&>(made)) {}
+};
+
+/// One with a name, on its way to a Sequential.
+struct NamedInBraces {
+  Name name;
+  AnyModule module;
+
+  template <IsModule M>
+  NamedInBraces(Name name, M &&made)
+      : name(name), module(static_cast<M &&>(made)) {
+    static_assert(TakesTensor<M>,
+                  "a module of nn::Sequential takes one dl::Tensor and gives "
+                  "one");
+  }
 };
 } // namespace detail
 
@@ -79,6 +111,15 @@ public:
   template <class M> Sequential &append(M &&module) {
     return push_back(static_cast<M &&>(module));
   }
+  /// Sequential({{"conv", Conv2d(1, 8, 3)}, {"relu", ReLU()}}), as of an
+  /// OrderedDict.
+  explicit Sequential(list<detail::NamedInBraces> modules) {
+    for (const auto &each : modules)
+      add(each.module, each.name);
+  }
+  using ModuleStore::operator[];
+  /// features[dl::Slice(0, 5)]
+  Sequential operator[](const Slice &slice) { return part<Sequential>(slice); }
   /// nn.Sequential(*layers) of a std::vector<nn::AnyModule>, an nn::ModuleList.
   template <detail::RangeOfModules Range>
     requires(!detail::IsModule<Range>)
@@ -132,6 +173,13 @@ public:
   }
   template <class M> ModuleList &push_back(M &&module) {
     return append(static_cast<M &&>(module));
+  }
+  using ModuleStore::operator[];
+  ModuleList operator[](const Slice &slice) { return part<ModuleList>(slice); }
+  /// In front of number `index`.
+  void insert(int index, const AnyModule &module) {
+    items_.insert(static_cast<int>(place(index)), module);
+    dl_modules_changed();
   }
   template <detail::RangeOfModules Range>
     requires(!detail::IsModule<Range>)

@@ -249,6 +249,30 @@ inline Tensor full_like(Tensor x, const Operand &value) {
   detail::Called called("full_like");
   return full(x.sizes(), value, {.dtype = x.dtype()});
 }
+
+// Of x's type, in another shape.
+#define DL_NEW(op)                                                             \
+  inline Tensor Tensor::new_##op(const Shape &size, TensorOptions options)     \
+      const {                                                                  \
+    detail::Called called("new_" #op);                                         \
+    return op(size, options);                                                  \
+  }                                                                            \
+  inline Tensor Tensor::new_##op(const Shape &size) const {                    \
+    return new_##op(size, {.dtype = dtype()});                                 \
+  }
+DL_NEW(zeros)
+DL_NEW(ones)
+DL_NEW(empty)
+#undef DL_NEW
+inline Tensor Tensor::new_full(const Shape &size, const Operand &value,
+                               TensorOptions options) const {
+  detail::Called called("new_full");
+  return full(size, value, options);
+}
+inline Tensor Tensor::new_full(const Shape &size, const Operand &value) const {
+  return new_full(size, value, {.dtype = dtype()});
+}
+
 inline Tensor rand_like(Tensor x) {
   detail::Called called("rand_like");
   return rand(x.sizes());

@@ -20,6 +20,7 @@
 #include "in_place.h"
 #include "joint_distributions.h"
 #include "keywords.h"
+#include "matrices.h"
 #include "moments.h"
 #include "muon.h"
 #include "one_hot_distributions.h"
@@ -39,3 +40,4 @@
 #include "transformed_distributions.h"
 #include "transformer_decoder.h"
 #include "transforms.h"
+#include "zip.h"

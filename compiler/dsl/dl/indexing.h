@@ -46,6 +46,7 @@ public:
   Index(EllipsisType) : kind(kEllipsis) {}
   /// Of integers; they may be negative, and count from the end then.
   Index(const Tensor &tensor) : kind(kTensor), tensor(tensor) {}
+  Index(list<i64> places);
 };
 
 namespace detail {

@@ -257,31 +257,3 @@ inline Tensor norm(const Tensor &x) { return x.norm(); }
 inline Tensor matrix_norm(const Tensor &x) { return x.norm(2, {-2, -1}); }
 
 } // namespace dl::linalg
-
-namespace dl {
-using linalg::cholesky;
-using linalg::det;
-using linalg::slogdet;
-inline Tensor inverse(Tensor a) { return linalg::inv(a); }
-/// X of A X = B, by the factor of A: cholesky(A), or its transpose.
-inline Tensor cholesky_solve(const Tensor &b, const Tensor &l,
-                             bool upper = false) {
-  detail::Called called("cholesky_solve");
-  Tensor low = upper ? l.mT() : l;
-  return linalg::solve_triangular(low.mT(), linalg::solve_triangular(low, b),
-                                  {.upper = true});
-}
-inline Tensor cholesky_inverse(const Tensor &l, bool upper = false) {
-  detail::Called called("cholesky_inverse");
-  return cholesky_solve(eye(l.size(-1)), l, upper);
-}
-inline Tensor logdet(Tensor a) {
-  auto [sign, logabsdet] = linalg::slogdet(a);
-  return where(sign.lt(0), __builtin_nan(""), logabsdet);
-}
-
-inline Tensor Tensor::inverse() const { return linalg::inv(*this); }
-inline Tensor Tensor::det() const { return linalg::det(*this); }
-inline Tensor Tensor::logdet() const { return dl::logdet(*this); }
-inline Tensor Tensor::cholesky() const { return linalg::cholesky(*this); }
-} // namespace dl

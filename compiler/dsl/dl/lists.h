@@ -129,6 +129,36 @@ inline TensorList Tensor::split(i64 split_size, i64 dim) const {
   return parts;
 }
 
+/// The first ones have one more, where they cannot all be equal.
+inline TensorList Tensor::tensor_split(i64 sections, i64 dim) const {
+  detail::Called called("tensor_split");
+  Shape from = sizes();
+  int at = static_cast<int>(detail::wrap("tensor_split", dim, from.rank, from));
+  if (from.rank == 0 || sections < 1 || sections > from[at])
+    detail::fail("tensor_split: {} along dim {} cannot be split into {}", from,
+                 dim, sections);
+  TensorList parts;
+  i64 start = 0;
+  for (i64 i = 0; i < sections; ++i) {
+    i64 size = from[at] / sections + (i < from[at] % sections);
+    parts.push_back(narrow(at, start, size));
+    start += size;
+  }
+  return parts;
+}
+/// In front of each of these elements.
+inline TensorList Tensor::tensor_split(list<i64> indices, i64 dim) const {
+  detail::Called called("tensor_split");
+  TensorList parts;
+  i64 start = 0;
+  for (i64 end : indices) {
+    parts.push_back(slice(dim, start, end));
+    start = end;
+  }
+  parts.push_back(slice(dim, start));
+  return parts;
+}
+
 inline TensorList Tensor::chunk(i64 chunks, i64 dim) const {
   detail::Called called("chunk");
   Shape from = sizes();
@@ -237,40 +267,11 @@ inline TensorList split(Tensor x, const Shape &sizes, i64 dim = 0) {
   return x.split(sizes, dim);
 }
 inline TensorList unbind(Tensor x, i64 dim = 0) { return x.unbind(dim); }
-
-/// Python's zip, of two: for (auto [p, q] : dl::zip(a.parameters(),
-/// b.parameters())) p.lerp_(q, 0.01);
-template <class A, class B> class Zip {
-  A a;
-  B b;
-  using IteratorA = decltype(a.begin());
-  using IteratorB = decltype(b.begin());
-
-public:
-  struct Item {
-    decltype(*static_cast<IteratorA (*)()>(nullptr)()) first;
-    decltype(*static_cast<IteratorB (*)()>(nullptr)()) second;
-  };
-  struct Iterator {
-    IteratorA a;
-    IteratorB b;
-    Item operator*() const { return {*a, *b}; }
-    Iterator &operator++() {
-      ++a;
-      ++b;
-      return *this;
-    }
-    /// Ends with the shorter one.
-    bool operator!=(const Iterator &other) const {
-      return a != other.a && b != other.b;
-    }
-  };
-  Zip(A &&a, B &&b) : a(static_cast<A &&>(a)), b(static_cast<B &&>(b)) {}
-  Iterator begin() { return {a.begin(), b.begin()}; }
-  Iterator end() { return {a.end(), b.end()}; }
-};
-template <class A, class B> Zip<A, B> zip(A &&a, B &&b) {
-  return {static_cast<A &&>(a), static_cast<B &&>(b)};
+inline TensorList tensor_split(Tensor x, i64 sections, i64 dim = 0) {
+  return x.tensor_split(sections, dim);
+}
+inline TensorList tensor_split(Tensor x, list<i64> indices, i64 dim = 0) {
+  return x.tensor_split(indices, dim);
 }
 
 } // namespace dl

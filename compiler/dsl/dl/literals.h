@@ -150,4 +150,7 @@ inline Tensor triu_indices(i64 row, i64 col, i64 offset = 0) {
   return detail::triangle_indices("triu_indices", row, col, offset, false);
 }
 
+inline Index::Index(list<i64> places)
+    : kind(kTensor), tensor(dl::tensor(places)) {}
+
 } // namespace dl

@@ -42,19 +42,25 @@ public:
     return nullptr;
   }
   T &add(T item, const char *name = nullptr) {
+    return insert(count, static_cast<T &&>(item), name);
+  }
+  /// In front of number `place`.
+  T &insert(int place, T item, const char *name = nullptr) {
     T *grown = new T[static_cast<unsigned>(count) + 1];
     char **longer = new char *[static_cast<unsigned>(count) + 1];
-    for (int i = 0; i < count; ++i)
-      grown[i] = static_cast<T &&>(items[i]), longer[i] = names[i];
+    for (int i = 0; i < count; ++i) {
+      int to = i + (i >= place);
+      grown[to] = static_cast<T &&>(items[i]), longer[to] = names[i];
+    }
     delete[] items;
     delete[] names;
-    items = grown, names = longer;
-    names[count] = nullptr;
+    items = grown, names = longer, ++count;
+    names[place] = nullptr;
     if (name) {
       unsigned size = static_cast<unsigned>(__builtin_strlen(name)) + 1;
-      __builtin_memcpy(names[count] = new char[size], name, size);
+      __builtin_memcpy(names[place] = new char[size], name, size);
     }
-    return items[count++] = static_cast<T &&>(item);
+    return items[place] = static_cast<T &&>(item);
   }
   const char *name_of(const T *item) const { return names[item - items]; }
   /// Calls f(name, item) for each.

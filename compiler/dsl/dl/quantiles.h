@@ -79,6 +79,17 @@ inline Tensor Tensor::quantile(double q) const {
   detail::Called called("quantile");
   return reshape(-1).quantile(q, 0);
 }
+/// Several, in a dim in front.
+inline Tensor Tensor::quantile(list<double> q, i64 dim, bool keepdim) const {
+  detail::Called called("quantile");
+  TensorList values;
+  for (double each : q)
+    values.push_back(quantile(each, dim, keepdim));
+  return stack(values);
+}
+inline Tensor Tensor::quantile(list<double> q) const {
+  return reshape(-1).quantile(q, 0);
+}
 inline Tensor median(Tensor x) { return x.median(); }
 inline ValuesAndIndices median(Tensor x, i64 dim, bool keepdim = false) {
   return x.median(dim, keepdim);
@@ -88,6 +99,11 @@ inline ValuesAndIndices kthvalue(Tensor x, i64 k, i64 dim = -1,
   return x.kthvalue(k, dim, keepdim);
 }
 inline Tensor quantile(Tensor x, double q) { return x.quantile(q); }
+inline Tensor quantile(Tensor x, list<double> q) { return x.quantile(q); }
+inline Tensor quantile(Tensor x, list<double> q, i64 dim,
+                       bool keepdim = false) {
+  return x.quantile(q, dim, keepdim);
+}
 inline Tensor quantile(Tensor x, double q, i64 dim, bool keepdim = false) {
   return x.quantile(q, dim, keepdim);
 }

@@ -20,6 +20,8 @@ inline void require_finite(const char *what, const Operand &value) {
 }
 } // namespace detail
 
+struct TensorOptions; // create.h
+
 struct ReduceOptions {
   bool keepdim = false;
 };

@@ -140,6 +140,46 @@ inline Tensor cdist(Tensor a, Tensor b, double p = 2) {
   return (a.unsqueeze(-2) - b.unsqueeze(-3)).norm(p, -1);
 }
 /// One after the other along dim 1; of vectors along dim 0.
+/// Matrices along the diagonal of one, zeros around them. A vector is a row.
+inline Tensor block_diag(const TensorList &tensors) {
+  detail::Called called("block_diag");
+  i64 columns = 0, before = 0;
+  for (const Tensor &x : tensors)
+    columns += x.dim() == 0 ? 1 : x.size(-1);
+  TensorList rows;
+  for (const Tensor &x : tensors) {
+    if (x.dim() > 2)
+      detail::fail("block_diag: matrices are wanted, not {}", x.sizes());
+    Tensor block = x.dim() == 2 ? x : x.reshape({1, -1});
+    i64 width = block.size(1);
+    rows.push_back(
+        nn::functional::pad(block, {before, columns - before - width}));
+    before += width;
+  }
+  return cat(rows);
+}
+/// The integral along a dim by trapezoids, between numbers that are `dx` apart.
+inline Tensor trapezoid(Tensor y, double dx = 1, i64 dim = -1) {
+  detail::Called called("trapezoid");
+  i64 last = y.size(static_cast<int>(dim)) - 1;
+  return ((y.narrow(dim, 0, last) + y.narrow(dim, 1, last)) * (dx / 2))
+      .sum(dim);
+}
+/// At the places x, of y's shape or of the dim's size.
+inline Tensor trapezoid(Tensor y, Tensor x, i64 dim = -1) {
+  detail::Called called("trapezoid");
+  i64 last = y.size(static_cast<int>(dim)) - 1;
+  if (x.dim() == 1 && y.dim() > 1) {
+    Shape along;
+    i64 at = detail::wrap("trapezoid", dim, y.dim(), y.sizes());
+    for (int i = 0; i < y.dim(); ++i)
+      along.push_back(i == at ? x.size(0) : 1);
+    x = x.reshape(along);
+  }
+  Tensor width = x.narrow(dim, 1, last) - x.narrow(dim, 0, last);
+  return ((y.narrow(dim, 0, last) + y.narrow(dim, 1, last)) * width * 0.5)
+      .sum(dim);
+}
 inline Tensor hstack(const TensorList &tensors) {
   detail::Called called("hstack");
   bool vectors = tensors.size() && tensors[0].dim() <= 1;
