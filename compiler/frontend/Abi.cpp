@@ -383,9 +383,11 @@ int dl_counted(int counter) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.counted(counter);
 }
-int dl_epoch(void) noexcept {
+int dl_number_of(dl_number which) noexcept {
   Guard::InOurCode guard;
-  return evaluation->graph.epoch();
+  return evaluation->graph.numberOf(which == DL_OF_EPOCH
+                                        ? dl::graph::StepScalar::Epoch
+                                        : dl::graph::StepScalar::Step);
 }
 void dl_epoch_begin(void) noexcept {
   Guard::InOurCode guard;
@@ -527,7 +529,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_slot),
       DL_SYMBOL(dl_slot_assign),
       DL_SYMBOL(dl_update_number),
-      DL_SYMBOL(dl_epoch),
+      DL_SYMBOL(dl_number_of),
       DL_SYMBOL(dl_epoch_begin),
       DL_SYMBOL(dl_epoch_end),
       DL_SYMBOL(dl_step_begin),

@@ -46,13 +46,14 @@ void Graph::setInEpoch(bool value) {
   epochChanges = false;
 }
 
-int Graph::epoch() {
+int Graph::numberOf(dl::graph::StepScalar which) {
   if (!isTraining())
-    reporter.fail("epoch: the number of the epoch is known in p.train()");
+    reporter.fail(
+        (stringifyStepScalar(which) + ": its number is known in p.train()")
+            .str());
   dl::graph::GraphBuilder g(builder, location());
   Value like = constant(0, RankedTensorType::get({}, builder.getF64Type()));
-  Value number =
-      readScalar(g, trace->scalars, dl::graph::StepScalar::Epoch, like);
+  Value number = readScalar(g, trace->scalars, which, like);
   return addHandle(g.cast(number, builder.getF64Type()));
 }
 

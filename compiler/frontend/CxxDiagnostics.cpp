@@ -90,7 +90,8 @@ static void readOptions(const Diagnostic &info, CxxProblem &problem) {
       continue;
     problem.optionsType = record->getName().str();
     for (const FieldDecl *field : record->fields())
-      problem.optionsFields.push_back(field->getNameAsString());
+      if (field->getName() != "by_name") // what only makes them named
+        problem.optionsFields.push_back(field->getNameAsString());
   }
 }
 

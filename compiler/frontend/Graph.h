@@ -102,8 +102,8 @@ public:
   void count(int counter);
   int counted(int counter);
   void setInEpoch(bool value);
-  /// The number of the epoch, f64.
-  int epoch();
+  /// Of the epoch, of the step: f64.
+  int numberOf(dl::graph::StepScalar which);
 
   // Plateaus.cpp
   int makePlateau(const dl_plateau_options &options);

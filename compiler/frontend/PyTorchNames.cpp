@@ -207,7 +207,6 @@ static constexpr PyTorchName kReplaced[] = {
      true},
     {"unique",
      "how many elements there are is not known when the graph is built", true},
-    {"reshape_as", "write x.view_as(y)", true},
     {"arccos", "write x.acos()", true},
     {"arcsin", "write x.asin()", true},
     {"arctan", "write x.atan()", true},
@@ -226,11 +225,8 @@ static constexpr PyTorchName kReplaced[] = {
     {"less_equal", "write x <= y", true},
     {"not_equal", "write x != y", true},
     {"moveaxis", "write x.movedim(source, destination)", true},
-    {"swapdims", "write x.swapaxes(dim0, dim1)", true},
     {"concatenate", "write dl::cat", true},
     {"row_stack", "write dl::vstack", true},
-    {"fliplr", "write x.flip({1})", true},
-    {"flipud", "write x.flip({0})", true},
     {"nelement", "write x.numel()", true},
     {"ndimension", "write x.dim()", true},
     {"allclose", "write ((a - b).abs() <= b.abs() * rtol + atol).all()", true},
@@ -262,14 +258,9 @@ static constexpr PyTorchName kReplaced[] = {
     {"spectral_norm", "write nn::utils::spectral_norm(nn::Conv2d(3, 64, 4))",
      false},
     {"split_with_sizes", "write x.split({...}, dim)", true},
-    {"vdot", "write a.dot(b)", true},
     {"msort", "write x.sort(0).values", true},
     {"broadcast_tensors", "write x.expand(size)", true},
     {"clip_grad_norm", "write nn::utils::clip_grad_norm_", true},
-    {"param_groups",
-     "a rate that changes is a scheduler's (LambdaLR for one's own), or a "
-     "setting, p.setting(\"lr\", 0.1, \"help\")",
-     true},
     {"ConcatDataset",
      "write dl::data::TensorDataset({\"x-*.npy\", \"y-*.npy\"}): a name with a "
      "'*' stands for all files that are like it",
@@ -313,7 +304,6 @@ static constexpr PyTorchName kReplaced[] = {
     {"unsqueeze_", "write x = x.unsqueeze(dim)", true},
     {"transpose_", "write x = x.transpose(dim0, dim1)", true},
     {"t_", "write x = x.t()", true},
-    {"bernoulli_", "write x.copy_(dl::rand_like(x) < p)", true},
     {"masked_scatter",
      "for a mask of x's shape, write dl::where(mask, "
      "source.flatten()[(mask.flatten().to(dl::kLong).cumsum(0) - "

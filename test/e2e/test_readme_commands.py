@@ -122,6 +122,11 @@ void dl_main(dl::Program &p) {
     optimizer.zero_grad();
     loss.backward();
     nn::utils::clip_grad_norm_(model.parameters(), 1.0);
+    {
+      auto &optimizer = both;
+      auto lr = dl::where(p.step() < 100, 1e-3, 1e-4);
+      for (auto &group : optimizer.param_groups()) group["lr"] = lr;
+    }
     optimizer.step();
     {
       auto &a = model, &b = other;

@@ -244,6 +244,32 @@ void dl_main(dl::Program &p) {
         self.write("net.dl", PROGRAM % {"step": step, "members": "", "before": "int epoch = 0; p.each_epoch([&] { ++epoch; });"})
         self.refuse(1, ["net.dl:17", "p.each_epoch(): this calls no scheduler.step()", "p.epoch()"], dltools.DLCC, "net.dl")
 
+    def test_rates_by_hand(self):
+        """Of the groups, as a scheduler gives them; and when a run goes on."""
+        rate = "dl::where(it < 3, 0.1 * (it + 1) / 3, 0.1 * dl::cos(it / 10))"
+        step = "optimizer.zero_grad(); loss.backward(); %s optimizer.step(); %s return {{\"loss\", loss}, {\"lr\", optimizer.param_groups()[1][\"lr\"]}};"
+        by_hand = f"auto it = p.step(); auto lr = {rate}; for (auto &group : optimizer.param_groups()) {{ group[\"lr\"] = lr; group[\"weight_decay\"] = 0.1; }}"
+        groups = "dl::optim::%s optimizer({{.params = net.a.parameters()}, {.params = net.b.parameters(), .lr = 0.5}, {.params = net.unused.parameters()}}, {.lr = %s%s});"
+        for kind, options in (("AdamW", []), ("SGD", ["--accumulate=2", "-D", "batch_size=8"]), ("Muon", [])):
+            if kind == "Muon":  # of matrices
+                groups = "dl::optim::%s optimizer({{.params = net.a.weight}, {.params = net.b.weight, .lr = 0.5}}, {.lr = %s%s});"
+            found = []
+            outside = "for (auto group : optimizer.param_groups()) { group[\"lr\"] = 1; group[\"weight_decay\"] = 0.1; }"
+            scheduler = f"dl::optim::lr_scheduler::LambdaLR scheduler(optimizer, [](dl::Scalar it) {{ return {rate}; }});"
+            for text, before in ((step % (by_hand, ""), groups % (kind, "0.3", "")),
+                                 (step % ("", "scheduler.step();"), groups % (kind, "0.3", "") + outside + scheduler)):
+                self.build(text, *options, before=before)
+                self.dlrun("net.plan", "-q", "--steps", 6, "--out", "run")
+                said = self.dlrun("resume", "run", "--steps", 9, "--json", "--every", "log=1")
+                found.append([event["loss"] for event in map(json.loads, said.splitlines()) if event["event"] == "step"])
+                shutil.rmtree(self.path("run"))
+            self.assertEqual(len(found[0]), 3)
+            np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+        for line, words in (("optimizer.param_groups()[0][\"beta\"] = 1;", ["\"beta\" is no number of this optimizer's options"]),
+                            ("optimizer.param_groups()[7][\"lr\"] = 1;", ["there is no number 7"])):
+            self.write("net.dl", PROGRAM % {"step": step % (line, ""), "members": "", "before": groups % (kind, "0.3", "")})
+            self.refuse(1, ["net.dl:20", *words], dltools.DLCC, "net.dl")
+
     def test_groups_in_a_vector(self):
         step = "optimizer.zero_grad(); loss.backward(); optimizer.step(); return {{\"loss\", loss}};"
         loop = """

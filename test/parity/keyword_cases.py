@@ -64,4 +64,8 @@ KEYWORDS = [
     ("dl::cat({x.new_ones({2, 3}), x.new_full({2, 1}, 4), x.new_empty({2, 1}) * 0, x.new_zeros({2, 1}, {.dtype = dl::kFloat})}, 1) + x.sum()",
      "torch.cat([x.new_ones(2, 3), x.new_full((2, 1), 4), x.new_zeros(2, 2)], 1) + x.sum()"),
     ("x.index({dl::Slice(), {1, -1}}) + x.index({dl::Ellipsis, {0, 1}}).sum()", "x[:, [1, -1]] + x[..., [0, 1]].sum()"),
+    ("x.fliplr() + x.flipud() + dl::fliplr(x) + x.swapdims(0, 0).reshape_as(x) + dl::vdot(x.flatten(), x.flatten())",
+     "x.fliplr() + x.flipud() + torch.fliplr(x) + x + torch.vdot(x.flatten(), x.flatten())"),
+    ("dl::cross(z.narrow(0, 0, 2).select(0, 0).narrow(0, 0, 3), z.select(0, 1).narrow(0, 0, 3), {.dim = 0})", "torch.cross(z[0, :3], z[1, :3], dim=0)"),
+    ("dl::linalg::norm(x, \"fro\", 1) + dl::linalg::norm(x, 1, 1)", "torch.linalg.vector_norm(x, 2, 1) + torch.linalg.norm(x, 1, 1)"),
 ]

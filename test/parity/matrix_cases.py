@@ -20,6 +20,7 @@ MATRICES = [
     (f"dl::logdet({SPD})", f"torch.logdet({TSPD})"), (f"dl::linalg::cholesky({SPD})", f"torch.linalg.cholesky({TSPD})"),
     (f"{SPD}.cholesky() + {SPD}.inverse()", f"torch.linalg.cholesky({TSPD}) + {TSPD}.inverse()"),
     (f"{SPD}.logdet() + {M}.det()", f"{TSPD}.logdet() + {TM}.det()"),
+    (f"dl::linalg::slogdet({M})[1] * dl::linalg::slogdet({M})[0]", f"torch.linalg.slogdet({TM})[1] * torch.linalg.slogdet({TM})[0]"),
     (f"dl::linalg::matrix_power({M}, 3) + {M}.matrix_power(0) + dl::matrix_power({SPD}, -2)", f"torch.linalg.matrix_power({TM}, 3) + {TM}.matrix_power(0) + torch.matrix_power({TSPD}, -2)"),
     ("dl::linalg::vector_norm(x, 3, 1) + dl::linalg::norm(y)", "torch.linalg.vector_norm(x, 3, 1) + torch.linalg.norm(y)"),
     ("dl::linalg::matrix_norm(x)", "torch.linalg.matrix_norm(x)"),

@@ -256,7 +256,8 @@ void dl_plateau_step(int plateau, const char *metric) noexcept;
 int dl_counter(int optimizer) noexcept;
 void dl_count(int counter) noexcept;
 int dl_counted(int counter) noexcept;
-int dl_epoch(void) noexcept;
+typedef enum { DL_OF_STEP, DL_OF_EPOCH } dl_number;
+int dl_number_of(dl_number which) noexcept;
 // Between these, what happens after each epoch.
 void dl_epoch_begin(void) noexcept;
 void dl_epoch_end(void) noexcept;

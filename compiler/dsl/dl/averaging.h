@@ -54,6 +54,8 @@ public:
   }
   AveragedModel(const AveragedModel &) = delete;
 
+  /// The model is the constructor's.
+  void update_parameters(nn::Module &) { update_parameters(); }
   void update_parameters() {
     dl::detail::Called called("update_parameters");
     bool equal = options.decay.is_known() && options.decay.known == 0;

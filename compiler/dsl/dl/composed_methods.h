@@ -46,6 +46,11 @@
   TensorList tensor_split(i64 sections, i64 dim = 0) const;                    \
   TensorList tensor_split(list<i64> indices, i64 dim = 0) const;               \
   Tensor matrix_power(i64 n) const;                                            \
+  Tensor fliplr() const;                                                       \
+  Tensor flipud() const;                                                       \
+  Tensor swapdims(i64 a, i64 b) const;                                         \
+  Tensor reshape_as(Tensor other) const;                                       \
+  Tensor vdot(Tensor other) const;                                             \
   Tensor broadcast_to(const Shape &size) const;                                \
   Tensor mT() const;                                                           \
   Tensor ravel() const;                                                        \

@@ -203,6 +203,10 @@ inline Dataset TensorDataset(list<const char *> paths,
   dataset.decode = detail::as_they_are;
   return dataset;
 }
+inline Dataset TensorDataset(const char *path,
+                             const TensorDatasetOptions &options = {}) {
+  return TensorDataset({path}, options);
+}
 
 /// A tensor of each item, as a program gives it or NAME.npy has it.
 struct Input {

@@ -96,6 +96,13 @@ inline Tensor Tensor::uniform_(double from, double to) const {
   return detail::in_place("uniform_", *this,
                           rand_like(*this) * (to - from) + from);
 }
+inline Tensor Tensor::bernoulli_(double p) const {
+  detail::Called called("bernoulli_");
+  if (!(p >= 0 && p <= 1))
+    detail::fail("bernoulli_: p = {}; from 0 to 1 is wanted", p);
+  return detail::in_place("bernoulli_", *this,
+                          rand_like(*this).lt(p).to(dtype()));
+}
 inline Tensor Tensor::normal_(double mean, double std) const {
   detail::Called called("normal_");
   if (!(std >= 0))

@@ -193,6 +193,7 @@ inline Tensor inv(Tensor a) {
 }
 struct LogDet {
   Tensor sign, logabsdet;
+  Tensor operator[](int i) const { return i ? logabsdet : sign; }
 };
 inline LogDet slogdet(Tensor a) {
   detail::Called called("linalg.slogdet");
@@ -252,8 +253,18 @@ inline Tensor solve_triangular(Tensor a, Tensor b,
 template <class... A> Tensor vector_norm(const Tensor &x, const A &...options) {
   return x.norm(options...);
 }
-/// Frobenius' norm.
+/// Of all elements: Frobenius' norm.
 inline Tensor norm(const Tensor &x) { return x.norm(); }
+/// Of vectors, where x is one or the dim is one; of a matrix "fro" alone.
+template <class Order, class... A>
+Tensor norm(const Tensor &x, const Order &ord, const A &...options) {
+  bool isMatrix = x.dim() > 1 && sizeof...(A) == 0;
+  if (isMatrix && __is_arithmetic(Order))
+    detail::fail("linalg.norm: of a matrix in this version \"fro\" alone, got "
+                 "{}; dl::linalg::vector_norm(x, p) is that of all elements",
+                 x.sizes());
+  return x.norm(ord, options...);
+}
 inline Tensor matrix_norm(const Tensor &x) { return x.norm(2, {-2, -1}); }
 
 } // namespace dl::linalg

@@ -8,26 +8,11 @@
 //                              {.lr = 3e-4});
 //
 // Numbers are plain ones or dl::Scalars: p.setting("lr", 3e-4).
-#include "parameter_groups.h"
+#include "optimizer_options.h"
 
 namespace dl::optim {
 
-/// Adam's decay rates of the two averages.
-struct Betas {
-  Scalar first = 0.9, second = 0.999;
-};
-
 namespace detail {
-
-/// The number that a schedule of momentum changes: momentum, or the first beta.
-template <class Options> Scalar *momentum_of(Options &options) {
-  if constexpr (requires { options.betas.first; })
-    return &options.betas.first;
-  else if constexpr (requires { options.momentum; })
-    return &options.momentum;
-  else
-    return nullptr;
-}
 
 /// Between begin and end the updates of a group's parameters are written.
 struct Updating {
@@ -86,14 +71,15 @@ struct ZeroGradOptions {
 };
 
 /// What schedulers know of an optimizer.
-class OptimizerBase {
+class OptimizerBase : public GroupNumbers {
   friend class lr_scheduler::LRScheduler;
   static constexpr int kMostSchedulers = 8;
   lr_scheduler::LRScheduler *schedulers[kMostSchedulers];
-  int scheduler_count = 0;
 
 protected:
   int id = dl_optimizer(1);
+
+  int scheduler_count = 0;
 
   OptimizerBase() = default;
   /// The learning rate of now; it is logged where it changes.
@@ -101,8 +87,9 @@ protected:
   void schedule_momentum(Scalar *momentum) const;
 
 public:
-  virtual ~OptimizerBase() = default;
   virtual void step() = 0;
+  /// for (auto group : optimizer.param_groups()) group["lr"] = rate;
+  ParamGroupList param_groups() { return ParamGroupList(*this); }
   OptimizerBase(const OptimizerBase &) =
       delete ("dl: an optimizer is not copied; pass it by reference");
   OptimizerBase &operator=(const OptimizerBase &) =
@@ -116,7 +103,6 @@ public:
   }
   /// In a step: the learning rate that the next update uses.
   virtual Scalar current_rate(int group) const = 0;
-  virtual int group_count() const = 0;
 };
 
 /// What all optimizers are. A group's options stand over those of the
@@ -251,30 +237,19 @@ public:
                    group);
     return rate(group, groups[group].lr);
   }
+  Scalar number(int group, const char *name) const override {
+    bool scheduled = scheduler_count && detail::equal(name, "lr");
+    return scheduled ? current_rate(group)
+                     : detail::number_of(groups[group], name);
+  }
+  void set_number(int group, const char *name, const Scalar &value) override {
+    bool now = dl_in_step();
+    if (now && scheduler_count && detail::equal(name, "lr"))
+      detail::fail("param_groups: the optimizer has a scheduler, which gives "
+                   "its \"lr\"");
+    detail::number_of(groups[group], name) =
+        now ? detail::computed(value) : value;
+  }
 };
-
-namespace detail {
-/// Of a setting: what it starts as.
-inline void require_not_negative(const char *optimizer, const char *option,
-                                 const Scalar &value) {
-  if (value.known != value.known)
-    fail("{}: {} is not a number", optimizer, option);
-  if (value.known < 0)
-    fail("{}: {} = {} is negative", optimizer, option, value.known);
-}
-/// Of all numbers of the options.
-template <class Options>
-void require_numbers(const char *optimizer, Options options) {
-  options.numbers([&](const char *name, const Scalar &number) {
-    require_not_negative(optimizer, name, number);
-  });
-}
-inline void require_betas(const char *optimizer, const Betas &betas) {
-  for (const Scalar &beta : {betas.first, betas.second})
-    if (!(beta.known >= 0 && beta.known < 1))
-      fail("{}: a beta is at least 0 and below 1, got {}", optimizer,
-           beta.known);
-}
-} // namespace detail
 
 } // namespace dl::optim

@@ -17,6 +17,16 @@ public:
   /// From zeros(), ones(), full(), rand(), randn(): the initial distribution;
   /// from what is computed outside of steps: its values.
   Parameter(const Tensor &initial) { id = dl_parameter(initial.id); }
+  /// nn::Parameter table{dl::zeros({4, 8}), false}: a frozen one.
+  template <detail::Bool T>
+  Parameter(const Tensor &initial, T requires_grad) : Parameter(initial) {
+    requires_grad_(requires_grad);
+  }
+  struct Options {
+    bool requires_grad = true;
+  };
+  Parameter(const Tensor &initial, const Options &options)
+      : Parameter(initial, options.requires_grad) {}
 
   /// requires_grad_(false) freezes it: no gradient, no update.
   Parameter &requires_grad_(bool value = true) {

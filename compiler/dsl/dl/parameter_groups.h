@@ -42,6 +42,76 @@ template <class T> struct Given {
 
 } // namespace detail
 
+/// Numbers of an optimizer's groups by name.
+class GroupNumbers {
+public:
+  virtual ~GroupNumbers() = default;
+  virtual int group_count() const = 0;
+  virtual Scalar number(int group, const char *name) const = 0;
+  virtual void set_number(int group, const char *name, const Scalar &value) = 0;
+};
+
+/// One of optimizer.param_groups(): group["lr"] = rate; in a step in front of
+/// its optimizer.step(), each time, outside of steps for good.
+class ParamGroupNumbers {
+  GroupNumbers *of;
+  int group;
+  friend class ParamGroupList;
+
+public:
+  ParamGroupNumbers(GroupNumbers &of, int group) : of(&of), group(group) {}
+
+  class Number {
+    const ParamGroupNumbers &in;
+    const char *name;
+
+  public:
+    Number(const ParamGroupNumbers &in, const char *name)
+        : in(in), name(name) {}
+    operator Scalar() const { return in.of->number(in.group, name); }
+    operator detail::Operand() const { return static_cast<Scalar>(*this); }
+    const Number &operator=(const Scalar &value) const {
+      in.of->set_number(in.group, name, value);
+      return *this;
+    }
+    const Number &operator=(const Number &other) const {
+      return *this = static_cast<Scalar>(other);
+    }
+  };
+  Number operator[](const char *name) const { return {*this, name}; }
+};
+
+class ParamGroupList {
+  ParamGroupNumbers first, last;
+
+public:
+  explicit ParamGroupList(GroupNumbers &of)
+      : first(of, 0), last(of, of.group_count()) {}
+  class Iterator {
+    ParamGroupNumbers at;
+
+  public:
+    explicit Iterator(ParamGroupNumbers at) : at(at) {}
+    ParamGroupNumbers &operator*() { return at; }
+    Iterator &operator++() {
+      ++at.group;
+      return *this;
+    }
+    bool operator!=(const Iterator &other) const {
+      return at.group != other.at.group;
+    }
+  };
+  Iterator begin() const { return Iterator(first); }
+  Iterator end() const { return Iterator(last); }
+  int size() const { return last.group; }
+  ParamGroupNumbers operator[](int group) const {
+    if (group < 0 || group >= size())
+      detail::fail("the optimizer has {} groups, there is no number {}", size(),
+                   group);
+    return {*first.of, group};
+  }
+};
+
 /// What model.parameters() gives and a group consists of: a list that takes
 /// more of them. Those of several modules: {a.parameters(), b.parameters()}, or
 /// a.parameters() + b.parameters(). (Nothing is given back: from =

@@ -84,7 +84,9 @@ public:
   }
   /// In a training step: how many epochs have gone before, in arithmetic as a
   /// setting: auto beta = dl::minimum(1.0, p.epoch() / 10.0).
-  Scalar epoch() const { return Scalar::from(dl_epoch()); }
+  Scalar epoch() const { return Scalar::from(dl_number_of(DL_OF_EPOCH)); }
+  /// How many updates, of all training steps.
+  Scalar step() const { return Scalar::from(dl_number_of(DL_OF_STEP)); }
   /// An evaluation, run on all batches after each epoch.
   template <class Function>
     requires requires(Function &step, Batch batch) { step(batch); }

@@ -113,6 +113,9 @@ inline Tensor Tensor::cross(Tensor other) const {
 }
 inline Tensor cross(Tensor a, Tensor b) { return a.cross(b); }
 inline Tensor cross(Tensor a, Tensor b, i64 dim) { return a.cross(b, dim); }
+inline Tensor cross(Tensor a, Tensor b, const DimOptions &o) {
+  return a.cross(b, o.dim);
+}
 inline Tensor kron(Tensor a, Tensor b) {
   detail::Called called("kron");
   while (a.dim() < b.dim())
@@ -197,6 +200,18 @@ inline Tensor vstack(const TensorList &tensors) {
 inline Tensor Tensor::kron(Tensor other) const {
   return dl::kron(*this, other);
 }
+// Other names.
+inline Tensor Tensor::fliplr() const { return flip({1}); }
+inline Tensor Tensor::flipud() const { return flip({0}); }
+inline Tensor Tensor::swapdims(i64 a, i64 b) const { return transpose(a, b); }
+inline Tensor Tensor::reshape_as(Tensor other) const {
+  return reshape(other.sizes());
+}
+inline Tensor Tensor::vdot(Tensor other) const { return dot(other); }
+inline Tensor fliplr(Tensor x) { return x.fliplr(); }
+inline Tensor flipud(Tensor x) { return x.flipud(); }
+inline Tensor swapdims(Tensor x, i64 a, i64 b) { return x.swapdims(a, b); }
+inline Tensor vdot(Tensor a, Tensor b) { return a.vdot(b); }
 inline Tensor mv(Tensor matrix, Tensor vector) { return matrix.mv(vector); }
 inline Tensor inner(Tensor a, Tensor b) { return a.inner(b); }
 
