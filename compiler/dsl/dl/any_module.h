@@ -114,6 +114,11 @@ public:
     return forward(x, more...);
   }
   operator Module &() const { return held(); }
+  // Of a ModuleList or a Sequential: containers.h.
+  int size() const;
+  AnyModule &operator[](int index) const;
+  AnyModule *begin() const;
+  AnyModule *end() const;
   Module *get() const { return module; }
   // What every module has.
   NamedParameterList named_parameters() const {

@@ -46,6 +46,9 @@
   TensorList tensor_split(i64 sections, i64 dim = 0) const;                    \
   TensorList tensor_split(list<i64> indices, i64 dim = 0) const;               \
   Tensor matrix_power(i64 n) const;                                            \
+  Shape size() const;                                                          \
+  Tensor operator[](list<Tensor>) const = delete (                             \
+      "dl: several indices are written without braces: x[rows, columns]");     \
   Tensor fliplr() const;                                                       \
   Tensor flipud() const;                                                       \
   Tensor swapdims(i64 a, i64 b) const;                                         \

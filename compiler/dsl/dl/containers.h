@@ -56,6 +56,7 @@ template <class Range>
 concept RangeOfModules = requires(Range &range) {
   range.end();
   requires __is_same(__remove_cvref(decltype(*range.begin())), AnyModule);
+  requires !__is_same(__remove_cvref(Range), AnyModule);
 };
 
 /// A module on its way from braces to a list or a dict, which own it.
@@ -234,5 +235,23 @@ public:
   }
   detail::NamedItems<AnyModule>::Range items() { return items_.range(); }
 };
+
+namespace detail {
+inline ModuleStore &modules_of(const AnyModule &module) {
+  if (auto *store = as<ModuleStore>(module))
+    return *store;
+  fail("this nn::AnyModule holds no modules; an nn::ModuleList does");
+}
+} // namespace detail
+inline int AnyModule::size() const { return detail::modules_of(*this).size(); }
+inline AnyModule &AnyModule::operator[](int index) const {
+  return detail::modules_of(*this)[index];
+}
+inline AnyModule *AnyModule::begin() const {
+  return detail::modules_of(*this).begin();
+}
+inline AnyModule *AnyModule::end() const {
+  return detail::modules_of(*this).end();
+}
 
 } // namespace dl::nn

@@ -5,6 +5,7 @@
 namespace dl {
 
 class ParameterData;
+struct Complex;
 namespace detail {
 Tensor filling(const char *what, const Tensor &x, const Operand &value);
 }
@@ -168,6 +169,12 @@ public:
   Buffer(const Buffer &) = default;
   /// From zeros(), ones(), full(), rand(), randn(): the initial distribution.
   Buffer(const Tensor &initial) { id = dl_buffer(initial.id, -1); }
+  Buffer(const Complex &) = delete (
+      "dl: a buffer is real: keep dl::view_as_real(x), and read "
+      "dl::view_as_complex(buffer)");
+  Buffer &operator=(const Complex &) = delete (
+      "dl: a buffer is real: keep dl::view_as_real(x), and read "
+      "dl::view_as_complex(buffer)");
 
   /// In a training step: the value from here on, of the same shape and type.
   /// Elsewhere it makes a buffer; where a module assigns its own, one that is

@@ -201,6 +201,7 @@ inline Tensor Tensor::kron(Tensor other) const {
   return dl::kron(*this, other);
 }
 // Other names.
+inline Shape Tensor::size() const { return sizes(); }
 inline Tensor Tensor::fliplr() const { return flip({1}); }
 inline Tensor Tensor::flipud() const { return flip({0}); }
 inline Tensor Tensor::swapdims(i64 a, i64 b) const { return transpose(a, b); }
