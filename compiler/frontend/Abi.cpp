@@ -385,9 +385,9 @@ int dl_counted(int counter) noexcept {
 }
 int dl_number_of(dl_number which) noexcept {
   Guard::InOurCode guard;
-  return evaluation->graph.numberOf(which == DL_OF_EPOCH
-                                        ? dl::graph::StepScalar::Epoch
-                                        : dl::graph::StepScalar::Step);
+  using dl::graph::StepScalar;
+  return evaluation->graph.numberOf(which == DL_OF_STEP ? StepScalar::Step
+                                                        : StepScalar::Epoch);
 }
 void dl_epoch_begin(void) noexcept {
   Guard::InOurCode guard;

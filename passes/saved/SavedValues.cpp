@@ -380,20 +380,21 @@ bool Saving::cutChains() {
       continue;
     unsigned depth = 0;
     llvm::SmallSetVector<Value, 8> read;
-    int64_t bytes = 0;
+    int64_t own = 0, bytes = 0; // of what it is made of, at once and in the end
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
       depth = std::max(depth, depths.lookup(def));
-      if (auto it = reads.find(def); def && it != reads.end())
-        read.insert_range(it->second);
-      else
+      own += bytesOf(operand);
+      if (auto made = reads.find(def); def && made != reads.end())
+        read.insert_range(made->second);
+      else if (!isGiven(operand))
         read.insert(operand);
     }
     for (Value value : read)
       bytes += bytesOf(value);
     if (!facts.of(op).isView &&
         (++depth > kMaxDepth ||
-         bytes > kMostRead * bytesOf(op->getResult(0)))) {
+         bytes > std::max(own, kMostRead * bytesOf(op->getResult(0))))) {
       inMemory.insert(op->getResult(0));
       any = true;
       depth = 0;

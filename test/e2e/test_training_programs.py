@@ -254,7 +254,7 @@ void dl_main(dl::Program &p) {
             if kind == "Muon":  # of matrices
                 groups = "dl::optim::%s optimizer({{.params = net.a.weight}, {.params = net.b.weight, .lr = 0.5}}, {.lr = %s%s});"
             found = []
-            outside = "for (auto group : optimizer.param_groups()) { group[\"lr\"] = 1; group[\"weight_decay\"] = 0.1; }"
+            outside = "auto data_single = dl::data::TensorDataset(\"x.npy\", {.batch_size = 4}); for (auto group : optimizer.param_groups()) { group[\"lr\"] = 2; group[\"lr\"] *= 0.5; group[\"weight_decay\"] = 0.1; }"
             scheduler = f"dl::optim::lr_scheduler::LambdaLR scheduler(optimizer, [](dl::Scalar it) {{ return {rate}; }});"
             for text, before in ((step % (by_hand, ""), groups % (kind, "0.3", "")),
                                  (step % ("", "scheduler.step();"), groups % (kind, "0.3", "") + outside + scheduler)):
@@ -265,7 +265,11 @@ void dl_main(dl::Program &p) {
                 shutil.rmtree(self.path("run"))
             self.assertEqual(len(found[0]), 3)
             np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
-        for line, words in (("optimizer.param_groups()[0][\"beta\"] = 1;", ["\"beta\" is no number of this optimizer's options"]),
+        behind = step % ("", 'optimizer.param_groups()[0]["lr"] *= 0.5;')
+        self.write("net.dl", PROGRAM % {"step": behind, "members": "", "before": groups % (kind, "0.3", "")})
+        self.refuse(1, ["net.dl:20", "a number of group 0 was set in another call of a step", "in front of optimizer.step()"], dltools.DLCC, "net.dl")
+        for line, words in (("optimizer.param_groups()[0][\"lr\"] = -1;", ["lr = -1 is negative"]),
+                            ("optimizer.param_groups()[0][\"beta\"] = 1;", ["\"beta\" is no number of this optimizer's options"]),
                             ("optimizer.param_groups()[7][\"lr\"] = 1;", ["there is no number 7"])):
             self.write("net.dl", PROGRAM % {"step": step % (line, ""), "members": "", "before": groups % (kind, "0.3", "")})
             self.refuse(1, ["net.dl:20", *words], dltools.DLCC, "net.dl")

@@ -67,5 +67,6 @@ KEYWORDS = [
     ("x.fliplr() + x.flipud() + dl::fliplr(x) + x.swapdims(0, 0).reshape_as(x) + dl::vdot(x.flatten(), x.flatten())",
      "x.fliplr() + x.flipud() + torch.fliplr(x) + x + torch.vdot(x.flatten(), x.flatten())"),
     ("dl::cross(z.narrow(0, 0, 2).select(0, 0).narrow(0, 0, 3), z.select(0, 1).narrow(0, 0, 3), {.dim = 0})", "torch.cross(z[0, :3], z[1, :3], dim=0)"),
-    ("dl::linalg::norm(x, \"fro\", 1) + dl::linalg::norm(x, 1, 1)", "torch.linalg.vector_norm(x, 2, 1) + torch.linalg.norm(x, 1, 1)"),
+    ("dl::linalg::norm(x[0]) + dl::linalg::norm(x[0], \"fro\") + dl::linalg::norm(x, 1, 1) + dl::linalg::norm(x[0, 0], 3) + dl::linalg::norm(x, 2, -1, true).sum()",
+     "torch.linalg.norm(x[0]) + torch.linalg.norm(x[0], 'fro') + torch.linalg.norm(x, 1, 1) + torch.linalg.norm(x[0, 0], 3) + torch.linalg.norm(x, 2, -1, True).sum()"),
 ]

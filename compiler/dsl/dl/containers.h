@@ -29,19 +29,26 @@ protected:
     items_.add(module, name);
     dl_modules_changed();
   }
+  void insertAt(int index, const AnyModule &module) {
+    items_.insert(static_cast<int>(place(index)), module);
+    dl_modules_changed();
+  }
   template <class Range> void addAll(Range &modules) {
     for (const AnyModule &module : modules)
       add(module);
   }
-  /// The same modules, with the names they have, or numbers from 0.
-  template <class List> List part(const Slice &slice) {
+  /// The same modules, with the names they have; with `renumbered` those that
+  /// are numbers count from 0.
+  template <class List> List part(const Slice &slice, bool renumbered) {
     i64 start = place(slice.start), end = place(slice.end);
     List result;
     if (slice.step < 1)
       detail::fail("modules: step is {}, it must be positive", slice.step);
     for (i64 i = start; i < end; i += slice.step) {
       AnyModule *module = begin() + i;
-      result.add(*module, items_.name_of(module));
+      const char *name = items_.name_of(module);
+      IndexName number(static_cast<int>(i));
+      result.add(*module, name || renumbered ? name : number.c_str());
     }
     return result;
   }
@@ -78,6 +85,8 @@ struct NamedInBraces {
   Name name;
   AnyModule module;
 
+  NamedInBraces(Name name, const AnyModule &module)
+      : name(name), module(module) {}
   template <IsModule M>
   NamedInBraces(Name name, M &&made)
       : name(name), module(static_cast<M &&>(made)) {
@@ -120,7 +129,11 @@ public:
   }
   using ModuleStore::operator[];
   /// features[dl::Slice(0, 5)]
-  Sequential operator[](const Slice &slice) { return part<Sequential>(slice); }
+  Sequential operator[](const Slice &slice) {
+    return part<Sequential>(slice, /*renumbered=*/false);
+  }
+  /// In front of number `index`.
+  void insert(int index, const AnyModule &module) { insertAt(index, module); }
   /// nn.Sequential(*layers) of a std::vector<nn::AnyModule>, an nn::ModuleList.
   template <detail::RangeOfModules Range>
     requires(!detail::IsModule<Range>)
@@ -176,12 +189,11 @@ public:
     return append(static_cast<M &&>(module));
   }
   using ModuleStore::operator[];
-  ModuleList operator[](const Slice &slice) { return part<ModuleList>(slice); }
-  /// In front of number `index`.
-  void insert(int index, const AnyModule &module) {
-    items_.insert(static_cast<int>(place(index)), module);
-    dl_modules_changed();
+  ModuleList operator[](const Slice &slice) {
+    return part<ModuleList>(slice, /*renumbered=*/true);
   }
+  /// In front of number `index`.
+  void insert(int index, const AnyModule &module) { insertAt(index, module); }
   template <detail::RangeOfModules Range>
     requires(!detail::IsModule<Range>)
   explicit ModuleList(Range &&modules) {

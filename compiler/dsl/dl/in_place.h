@@ -96,6 +96,11 @@ inline Tensor Tensor::uniform_(double from, double to) const {
   return detail::in_place("uniform_", *this,
                           rand_like(*this) * (to - from) + from);
 }
+inline Tensor Tensor::bernoulli_(Tensor p) const {
+  detail::Called called("bernoulli_");
+  return detail::in_place("bernoulli_", *this,
+                          rand_like(*this).lt(p).to(dtype()));
+}
 inline Tensor Tensor::bernoulli_(double p) const {
   detail::Called called("bernoulli_");
   if (!(p >= 0 && p <= 1))

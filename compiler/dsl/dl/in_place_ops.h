@@ -49,6 +49,7 @@
   Tensor copy_(const Tensor &source) const;                                                             \
   Tensor uniform_(double from = 0, double to = 1) const;                                                \
   Tensor normal_(double mean = 0, double std = 1) const;                                                \
+  Tensor bernoulli_(Tensor p) const;                                                                    \
   Tensor bernoulli_(double p = 0.5) const;                                                              \
   Tensor index_put_(list<Index> indices, const Operand &value, bool accumulate = false) const;          \
   Tensor index_put(list<Index> indices, const Operand &value, bool accumulate = false) const;           \

@@ -30,6 +30,20 @@ struct Slice {
 inline constexpr struct EllipsisType {
 } Ellipsis;
 
+namespace detail {
+/// One of a list of indices.
+struct Place {
+  i64 number;
+  template <Number T> Place(T number) : number(static_cast<i64>(number)) {
+    static_assert(!__is_same(T, bool),
+                  "a mask is no index, for how many it leaves is not known "
+                  "before the plan runs; dl::where(mask, x, 0) keeps the "
+                  "shape");
+    static_assert(!__is_floating_point(T), "an index is a whole number");
+  }
+};
+} // namespace detail
+
 class Index {
 public:
   enum Kind { kNumber, kSlice, kNone, kEllipsis, kTensor } kind;
@@ -46,7 +60,7 @@ public:
   Index(EllipsisType) : kind(kEllipsis) {}
   /// Of integers; they may be negative, and count from the end then.
   Index(const Tensor &tensor) : kind(kTensor), tensor(tensor) {}
-  Index(list<i64> places);
+  Index(list<detail::Place> places);
 };
 
 namespace detail {

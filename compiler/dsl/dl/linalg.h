@@ -255,15 +255,17 @@ template <class... A> Tensor vector_norm(const Tensor &x, const A &...options) {
 }
 /// Of all elements: Frobenius' norm.
 inline Tensor norm(const Tensor &x) { return x.norm(); }
-/// Of vectors, where x is one or the dim is one; of a matrix "fro" alone.
-template <class Order, class... A>
-Tensor norm(const Tensor &x, const Order &ord, const A &...options) {
-  bool isMatrix = x.dim() > 1 && sizeof...(A) == 0;
-  if (isMatrix && __is_arithmetic(Order))
+/// Of vectors: x, or those along a dim; of a matrix "fro" alone.
+inline Tensor norm(const Tensor &x, detail::NormOrder ord, i64 dim,
+                   bool keepdim = false) {
+  return x.norm({ord, dim, keepdim});
+}
+inline Tensor norm(const Tensor &x, detail::NormOrder ord) {
+  if (x.dim() > 1 && !ord.is_frobenius)
     detail::fail("linalg.norm: of a matrix in this version \"fro\" alone, got "
                  "{}; dl::linalg::vector_norm(x, p) is that of all elements",
                  x.sizes());
-  return x.norm(ord, options...);
+  return x.norm({ord});
 }
 inline Tensor matrix_norm(const Tensor &x) { return x.norm(2, {-2, -1}); }
 

@@ -150,7 +150,13 @@ inline Tensor triu_indices(i64 row, i64 col, i64 offset = 0) {
   return detail::triangle_indices("triu_indices", row, col, offset, false);
 }
 
-inline Index::Index(list<i64> places)
-    : kind(kTensor), tensor(dl::tensor(places)) {}
+inline Index::Index(list<detail::Place> places) : kind(kTensor) {
+  i64 size = static_cast<i64>(places.size());
+  i64 *numbers = new i64[places.size()], *end = numbers;
+  for (const detail::Place &place : places)
+    *end++ = place.number;
+  tensor = detail::literal(numbers, size, kInt64);
+  delete[] numbers;
+}
 
 } // namespace dl

@@ -108,25 +108,38 @@ public:
 /// What all optimizers are. A group's options stand over those of the
 /// optimizer.
 template <class Options, class Group> class Optimizer : public OptimizerBase {
-  Options defaults, *groups = nullptr;
+  struct Stored {
+    Options options;
+    int set_in = 0; // the call of a step in which a number was set
+  };
+  Options defaults;
+  Stored *groups = nullptr;
   int count = 0;
 
   void add(const Parameters &parameters, const Options &options) {
     options.check();
     dl_optimizer_group(id, parameters.ids(), parameters.size());
-    Options *grown = new Options[static_cast<unsigned>(count) + 1];
+    Stored *grown = new Stored[static_cast<unsigned>(count) + 1];
     for (int i = 0; i < count; ++i)
       grown[i] = groups[i];
-    grown[count++] = options;
+    grown[count++].options = options;
     delete[] groups;
     groups = grown;
   }
   Options scheduled(int group) const {
-    Options options = groups[group];
+    require_of_this_call(group);
+    Options options = groups[group].options;
     options.lr = rate(group, options.lr);
     if (Scalar *momentum = detail::momentum_of(options))
       schedule_momentum(momentum);
     return options;
+  }
+  void require_of_this_call(int group) const {
+    if (groups[group].set_in && groups[group].set_in != dl::detail::step_calls)
+      detail::fail("param_groups: a number of group {} was set in another call "
+                   "of a step; set it in this one, too, in front of "
+                   "optimizer.step()",
+                   group);
   }
   void require(bool any) const {
     if (!any && !dl_optimizer_used(id))
@@ -235,20 +248,25 @@ public:
     if (group < 0 || group >= count)
       detail::fail("the optimizer has {} groups, there is no number {}", count,
                    group);
-    return rate(group, groups[group].lr);
+    require_of_this_call(group);
+    return rate(group, groups[group].options.lr);
   }
   Scalar number(int group, const char *name) const override {
-    bool scheduled = scheduler_count && detail::equal(name, "lr");
+    bool scheduled =
+        scheduler_count && dl_in_step() && detail::equal(name, "lr");
     return scheduled ? current_rate(group)
-                     : detail::number_of(groups[group], name);
+                     : detail::number_of(groups[group].options, name);
   }
   void set_number(int group, const char *name, const Scalar &value) override {
     bool now = dl_in_step();
     if (now && scheduler_count && detail::equal(name, "lr"))
       detail::fail("param_groups: the optimizer has a scheduler, which gives "
                    "its \"lr\"");
-    detail::number_of(groups[group], name) =
-        now ? detail::computed(value) : value;
+    Scalar &number = detail::number_of(groups[group].options, name);
+    if (value.is_known())
+      detail::require_not_negative("param_groups", name, value);
+    number = now ? detail::computed(value) : value;
+    groups[group].set_in = now ? dl::detail::step_calls : 0;
   }
 };
 

@@ -61,24 +61,30 @@ class ParamGroupNumbers {
 public:
   ParamGroupNumbers(GroupNumbers &of, int group) : of(&of), group(group) {}
 
-  class Number {
-    const ParamGroupNumbers &in;
+  /// What it is now, and what it becomes by assigning.
+  class Number : public Scalar {
+    GroupNumbers *of;
+    int group;
     const char *name;
 
   public:
-    Number(const ParamGroupNumbers &in, const char *name)
-        : in(in), name(name) {}
-    operator Scalar() const { return in.of->number(in.group, name); }
-    operator detail::Operand() const { return static_cast<Scalar>(*this); }
-    const Number &operator=(const Scalar &value) const {
-      in.of->set_number(in.group, name, value);
+    Number(GroupNumbers &of, int group, const char *name)
+        : Scalar(of.number(group, name)), of(&of), group(group), name(name) {}
+    Number(const Number &) = default;
+    Number &operator=(const Scalar &value) {
+      of->set_number(group, name, value);
+      Scalar::operator=(value);
       return *this;
     }
-    const Number &operator=(const Number &other) const {
-      return *this = static_cast<Scalar>(other);
+    Number &operator=(const Number &other) {
+      return *this = static_cast<const Scalar &>(other);
     }
+    Number &operator*=(const Scalar &by) { return *this = *this * by; }
+    Number &operator/=(const Scalar &by) { return *this = *this / by; }
+    Number &operator+=(const Scalar &by) { return *this = *this + by; }
+    Number &operator-=(const Scalar &by) { return *this = *this - by; }
   };
-  Number operator[](const char *name) const { return {*this, name}; }
+  Number operator[](const char *name) const { return {*of, group, name}; }
 };
 
 class ParamGroupList {

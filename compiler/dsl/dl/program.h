@@ -46,6 +46,7 @@ class Program {
                     Function &step) {
     nn::detail::walk_unmet();
     for (int round = 0; dl_step_begin(name, dataset.id, kind, round); ++round) {
+      ++detail::step_calls;
       Batch raw;
       for (int i = 0; i < dl_dataset_components(dataset.id); ++i) {
         Tensor input;

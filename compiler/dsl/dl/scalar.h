@@ -53,6 +53,9 @@ public:
 
 namespace detail {
 
+/// How often a step has been called so far: what one computes lives within it.
+inline int step_calls = 0;
+
 inline dl_operand operand_of(const Scalar &x) {
   return x.is_known() ? dl_operand{DL_DOUBLE_SCALAR, -1, 0, x.known}
                       : dl_operand{DL_TENSOR, x.id, 0, 0};

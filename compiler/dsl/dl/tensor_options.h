@@ -34,8 +34,9 @@ namespace detail {
 /// A number, or "fro": of Frobenius, 2.
 struct NormOrder {
   double p;
+  bool is_frobenius = false;
   template <Number T> constexpr NormOrder(T p) : p(static_cast<double>(p)) {}
-  NormOrder(const char *name) : p(2) {
+  NormOrder(const char *name) : p(2), is_frobenius(true) {
     if (name[0] != 'f')
       fail("norm: p = \"{}\"; a number or \"fro\" is wanted", name);
   }
