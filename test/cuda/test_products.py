@@ -47,6 +47,25 @@ void dl_main(dl::Program &p) {
 }
 """
 
+IMAGES = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+
+void dl_main(dl::Program &p) {
+  nn::Conv2d first{16, 48, 3, {.padding = 1}}, second{48, 48, 3, {.padding = 1}};
+  auto data = dl::data::TensorDataset("x.npy", {.batch_size = 16});
+  dl::optim::SGD optimizer({first.parameters(), second.parameters()}, {.lr = 1e-3});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto x = first(b[0]);
+    auto loss = (dl::einsum("bchw,dchw->bd", x, second(x)) * 0.1).square().mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
 
 class Products(OnBoth):
     def setUp(self):
@@ -118,6 +137,13 @@ class Products(OnBoth):
         self.assertIn((8, 16, 12, 8), shapes, "of 8 sequences")
         self.assertEqual(len(shapes), PRODUCTS)
         self.test_beside_the_cpu()
+
+    def test_parts_of_images(self):
+        """What convolutions store pixel by pixel is summed whole: its channels are no neighbours."""
+        np.save(self.path("x.npy"), np.random.RandomState(4).standard_normal((16, 16, 8, 8)).astype(np.float32))
+        self.write("net.dl", IMAGES)
+        self.write("all.machine", MACHINE + "processors = 132\n")
+        self.close([], 2e-5)
 
     def test_calls(self):
         """As many as there are products: once before all are captured, and once for each graph."""

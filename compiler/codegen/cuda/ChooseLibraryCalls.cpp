@@ -49,6 +49,21 @@ llvm::SetVector<Operation *> withViews(ArrayRef<Operation *> chain) {
   return ops;
 }
 
+/// Whether a value, and what it is a view of, lie row by row in memory.
+bool liesRowByRow(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    FlatSymbolRefAttr name = graph::stateOf(argument);
+    auto state = name ? SymbolTable::lookupNearestSymbolFrom<graph::StateOp>(
+                            argument.getOwner()->getParentOp(), name)
+                      : graph::StateOp();
+    return !state || !state.getLayout();
+  }
+  if (graph::storageOrder(cast<OpResult>(value)))
+    return false;
+  auto view = value.getDefiningOp<graph::LoopNestOpInterface>();
+  return !view || !isSeenThrough(view) || liesRowByRow(view->getOperand(0));
+}
+
 /// The kernel that a product would be with nothing but what is added to it,
 /// nowhere in the function.
 class KernelAlone {
@@ -255,6 +270,10 @@ private:
     if (failed(call))
       return failure();
     if (!call->product || call->product.getBatch() != 1)
+      return nullptr;
+    // Its operands are seen in another shape then.
+    if (!liesRowByRow(op->getResult(0)) ||
+        !llvm::all_of(op->getOperands(), liesRowByRow))
       return nullptr;
     SmallVector<std::pair<double, int64_t>> choices;
     for (int64_t count = 2; count <= kMostParts; ++count)

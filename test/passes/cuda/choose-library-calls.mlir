@@ -202,3 +202,21 @@ graph.step @parts(%x: tensor<4x4096x768xbf16>, %dy: tensor<4x4096x3072xbf16>, %w
   %1 = graph.add %0, %w : (tensor<768x3072xf32>, tensor<768x3072xf32>) -> tensor<768x3072xf32>
   graph.return %1 : tensor<768x3072xf32>
 }
+
+// What lies in another order is not seen in another shape.
+// FEW-LABEL: graph.step @ordered
+// FEW-NOT: graph.reshape
+// FEW: graph.return
+graph.step @ordered(%x: tensor<768x96x8x8xf32>, %y: tensor<768x96x8x8xf32>) -> tensor<768x768xf32> {
+  %e = graph.exp %x {graph.orders = [array<i64: 0, 2, 3, 1>]} : (tensor<768x96x8x8xf32>) -> tensor<768x96x8x8xf32>
+  %0 = graph.matmul %e, %y {spec = "bchw,dchw->bd"} : (tensor<768x96x8x8xf32>, tensor<768x96x8x8xf32>) -> tensor<768x768xf32>
+  graph.return %0 : tensor<768x768xf32>
+}
+
+// FEW-LABEL: graph.step @row_by_row
+// FEW: graph.reshape
+graph.step @row_by_row(%x: tensor<768x96x8x8xf32>, %y: tensor<768x96x8x8xf32>) -> tensor<768x768xf32> {
+  %e = graph.exp %x : (tensor<768x96x8x8xf32>) -> tensor<768x96x8x8xf32>
+  %0 = graph.matmul %e, %y {spec = "bchw,dchw->bd"} : (tensor<768x96x8x8xf32>, tensor<768x96x8x8xf32>) -> tensor<768x768xf32>
+  graph.return %0 : tensor<768x768xf32>
+}

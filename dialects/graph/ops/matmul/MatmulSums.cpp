@@ -52,7 +52,7 @@ Value MatmulOp::buildJointSum(OpBuilder &builder, ValueRange alike) {
 }
 
 /// Dims that are summed, from the first on, become batches, the last of them in
-/// part: "amk,amn->kn" in 8 parts of 4 and 1024 terms is "aMmk,aMmn->aMkn" with
+/// part: "amk,amn->kn" in 8 parts of 4 and 1024 terms is "aAmk,aAmn->aAkn" with
 /// 4, 2 and 512.
 Value MatmulOp::buildSplitSum(OpBuilder &builder, int64_t parts) {
   MatmulSpec spec = *MatmulSpec::parse(getSpec());
