@@ -245,7 +245,7 @@ def joined(b):
 
 
 def parted(b):
-    """chunk, split and unbind, with the parts put together in another order."""
+    """chunk, split, tensor_split and unbind, with the parts put together in another order."""
     x = b.pick(lambda v: any(not d.batch and d.count > 1 for d in v.dims))
     if x is None:
         return None
@@ -255,13 +255,18 @@ def parted(b):
     if kind == 0:
         chunks = b.number(2, 4)
         call, size = f"chunk({chunks}, {written})", -(-count // chunks)
+        if chunks <= count and (chunks + count) % 2:
+            call, size = f"tensor_split({chunks}, {written})", None
+            bounds = [part * (count // chunks) + min(part, count % chunks) for part in range(chunks + 1)]
     elif kind == 1:
         size = b.number(1, count)
         call = f"split({size}, {written})"
     else:
         first = b.number(1, count - 1)
-        call, size = f"split({{{first}, {count - first}}}, {written})", None
-    bounds = list(range(0, count, size)) + [count] if size else [0, first, count]
+        call, size = f"split({{{first}, {count - first}}}, {written})" if first % 2 else f"tensor_split({{{first}}}, {written})", None
+        bounds = [0, first, count]
+    if size:
+        bounds = [*range(0, count, size), count]
     bounds = bounds if len(bounds) < 12 else None
     if bounds is None:
         return None
