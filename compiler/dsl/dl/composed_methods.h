@@ -1,6 +1,7 @@
 #pragma once
 // Methods of Tensor that composed.h, create.h, lists.h, matrices.h,
-// quantiles.h, scatter_reduce.h, special.h and tensordot.h define.
+// other_names.h, quantiles.h, scatter_reduce.h, special.h and tensordot.h
+// define.
 
 #define DL_COMPOSED_METHODS                                                    \
   Tensor lgamma() const;                                                       \

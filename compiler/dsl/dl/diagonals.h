@@ -91,5 +91,28 @@ inline Tensor diagonal(Tensor x, i64 offset = 0, i64 dim1 = 0, i64 dim2 = 1) {
   return x.diagonal(offset, dim1, dim2);
 }
 inline Tensor trace(Tensor x) { return x.trace(); }
+/// Matrices along the diagonal of one, zeros around them. A vector is a row.
+inline Tensor block_diag(const TensorList &tensors) {
+  detail::Called called("block_diag");
+  i64 columns = 0, before = 0;
+  for (const Tensor &x : tensors)
+    columns += x.dim() == 0 ? 1 : x.size(-1);
+  TensorList rows;
+  for (const Tensor &x : tensors) {
+    if (x.dim() > 2)
+      detail::fail("block_diag: matrices are wanted, not {}", x.sizes());
+    Tensor block = x.dim() == 2 ? x : x.reshape({1, -1});
+    i64 width = block.size(1), after = columns - before - width;
+    TensorList row;
+    if (before)
+      row.push_back(zeros({block.size(0), before}, block.dtype()));
+    row.push_back(block);
+    if (after)
+      row.push_back(zeros({block.size(0), after}, block.dtype()));
+    rows.push_back(cat(row, 1));
+    before += width;
+  }
+  return cat(rows);
+}
 
 } // namespace dl

@@ -142,62 +142,6 @@ inline Tensor cdist(Tensor a, Tensor b, double p = 2) {
     detail::fail("cdist: p = {}; at least 0 is wanted", p);
   return (a.unsqueeze(-2) - b.unsqueeze(-3)).norm(p, -1);
 }
-/// Matrices along the diagonal of one, zeros around them. A vector is a row.
-inline Tensor block_diag(const TensorList &tensors) {
-  detail::Called called("block_diag");
-  i64 columns = 0, before = 0;
-  for (const Tensor &x : tensors)
-    columns += x.dim() == 0 ? 1 : x.size(-1);
-  TensorList rows;
-  for (const Tensor &x : tensors) {
-    if (x.dim() > 2)
-      detail::fail("block_diag: matrices are wanted, not {}", x.sizes());
-    Tensor block = x.dim() == 2 ? x : x.reshape({1, -1});
-    i64 width = block.size(1);
-    rows.push_back(
-        nn::functional::pad(block, {before, columns - before - width}));
-    before += width;
-  }
-  return cat(rows);
-}
-namespace detail {
-/// Sums of neighbours, halved, as wide as they are apart.
-inline Tensor trapezoids(const Tensor &y, i64 dim, const Tensor &width) {
-  i64 last = y.size(static_cast<int>(dim)) - 1;
-  Tensor both = y.narrow(dim, 0, last) + y.narrow(dim, 1, last);
-  return (both * width * 0.5).sum(dim);
-}
-inline void require_trapezoids(const Tensor &y, i64 dim) {
-  wrap("trapezoid", dim, y.dim(), y.sizes());
-  if (y.dim() == 0 || y.size(static_cast<int>(dim)) < 2)
-    fail("trapezoid: two places or more are wanted along dim {} of {}", dim,
-         y.sizes());
-}
-} // namespace detail
-/// The integral along a dim by trapezoids, between numbers that are `dx` apart.
-inline Tensor trapezoid(Tensor y, double dx = 1, i64 dim = -1) {
-  detail::Called called("trapezoid");
-  detail::require_trapezoids(y, dim);
-  return detail::trapezoids(y, dim, full({}, dx));
-}
-/// At the places x, of y's shape or of the dim's size.
-inline Tensor trapezoid(Tensor y, Tensor x, i64 dim = -1) {
-  detail::Called called("trapezoid");
-  detail::require_trapezoids(y, dim);
-  i64 at = detail::wrap("trapezoid", dim, y.dim(), y.sizes());
-  i64 size = y.size(static_cast<int>(at));
-  bool isVector = x.dim() == 1 && x.size(0) == size;
-  if (!isVector && x.sizes() != y.sizes())
-    detail::fail("trapezoid: places {} for {} along dim {}; {} numbers or as "
-                 "many as there are of y are wanted",
-                 x.sizes(), y.sizes(), dim, size);
-  Shape along;
-  for (int i = 0; isVector && i < y.dim(); ++i)
-    along.push_back(i == at ? size : 1);
-  x = isVector ? x.reshape(along) : x;
-  return detail::trapezoids(
-      y, dim, x.narrow(at, 1, size - 1) - x.narrow(at, 0, size - 1));
-}
 /// One after the other along dim 1; of vectors along dim 0.
 inline Tensor hstack(const TensorList &tensors) {
   detail::Called called("hstack");
@@ -216,19 +160,6 @@ inline Tensor vstack(const TensorList &tensors) {
 inline Tensor Tensor::kron(Tensor other) const {
   return dl::kron(*this, other);
 }
-// Other names.
-inline Shape Tensor::size() const { return sizes(); }
-inline Tensor Tensor::fliplr() const { return flip({1}); }
-inline Tensor Tensor::flipud() const { return flip({0}); }
-inline Tensor Tensor::swapdims(i64 a, i64 b) const { return transpose(a, b); }
-inline Tensor Tensor::reshape_as(Tensor other) const {
-  return reshape(other.sizes());
-}
-inline Tensor Tensor::vdot(Tensor other) const { return dot(other); }
-inline Tensor fliplr(Tensor x) { return x.fliplr(); }
-inline Tensor flipud(Tensor x) { return x.flipud(); }
-inline Tensor swapdims(Tensor x, i64 a, i64 b) { return x.swapdims(a, b); }
-inline Tensor vdot(Tensor a, Tensor b) { return a.vdot(b); }
 inline Tensor mv(Tensor matrix, Tensor vector) { return matrix.mv(vector); }
 inline Tensor inner(Tensor a, Tensor b) { return a.inner(b); }
 
