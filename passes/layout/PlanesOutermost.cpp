@@ -12,8 +12,7 @@ namespace dl {
 
 namespace {
 
-/// A vector has as many elements or more, so that a dim of fewer, innermost, is
-/// none to compute along.
+/// An innermost dim that is no longer leaves most of a vector empty.
 constexpr int64_t kShort = 4;
 
 enum class Read { Plane, Anything, Else };

@@ -105,8 +105,7 @@ inline Tensor Tensor::bernoulli_(double p) const {
   detail::Called called("bernoulli_");
   if (!(p >= 0 && p <= 1))
     detail::fail("bernoulli_: p = {}; from 0 to 1 is wanted", p);
-  return detail::in_place("bernoulli_", *this,
-                          rand_like(*this).lt(p).to(dtype()));
+  return bernoulli_(full({}, p));
 }
 inline Tensor Tensor::normal_(double mean, double std) const {
   detail::Called called("normal_");

@@ -135,8 +135,9 @@ inline TensorList Tensor::tensor_split(i64 sections, i64 dim) const {
   Shape from = sizes();
   int at = static_cast<int>(detail::wrap("tensor_split", dim, from.rank, from));
   if (from.rank == 0 || sections < 1 || sections > from[at])
-    detail::fail("tensor_split: {} along dim {} cannot be split into {}", from,
-                 dim, sections);
+    detail::fail("tensor_split: {} along dim {} cannot be split into {}; an "
+                 "empty tensor cannot be",
+                 from, dim, sections);
   TensorList parts;
   i64 start = 0;
   for (i64 i = 0; i < sections; ++i) {
