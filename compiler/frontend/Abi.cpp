@@ -417,6 +417,7 @@ int dl_is_training() noexcept {
          !evaluation->modules.evaluates();
 }
 int dl_is_generating() noexcept { return evaluation->graph.isGenerating(); }
+dl_int dl_streamed_width() noexcept { return evaluation->streamedWidth; }
 int dl_metrics() noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.makeMetrics();
@@ -465,7 +466,7 @@ static std::vector<Jit::Symbol> numberSymbols() {
       DL_SYMBOL(dl_counter),        DL_SYMBOL(dl_count),
       DL_SYMBOL(dl_counted),        DL_SYMBOL(dl_arg_int),
       DL_SYMBOL(dl_arg_float),      DL_SYMBOL(dl_arg_bool),
-      DL_SYMBOL(dl_arg_string),
+      DL_SYMBOL(dl_arg_string),     DL_SYMBOL(dl_streamed_width),
   };
 }
 

@@ -10,7 +10,8 @@ struct Evaluation {
   Evaluation(const Options &options, Channel &channel, CompiledModel &model)
       : types(model.types), stack(model.foreignFolders),
         reporter(channel, stack), settings(options, reporter),
-        graph(options, reporter, modules, model.types) {
+        graph(options, reporter, modules, model.types),
+        streamedWidth(options.streamedWidth) {
     reporter.currentModule = [this] { return modules.currentPath(); };
     reporter.circumstance = [this] { return graph.aboutTrace(); };
   }
@@ -27,6 +28,7 @@ struct Evaluation {
   Modules modules;
   Settings settings;
   Graph graph;
+  const int64_t streamedWidth; // see Options
   std::map<std::string, std::vector<dl_member>>
       members; // as dl_members() gives them
 };

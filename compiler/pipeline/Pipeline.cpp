@@ -93,8 +93,22 @@ public:
         steps.addPass(createCanonicalizerPass());
         steps.addPass(createCSEPass());
       }
-      steps.addPass(createChunkLargeValues({options.machine}));
+      plan::MachineModel machine = machineForChains();
+      if (!options.keepAll)
+        steps.addPass(createTransposeChains({machine}));
+      steps.addPass(createChunkLargeValues({machine}));
     });
+  }
+
+  /// As passes see it that know products of f32, or find out what would be one
+  /// kernel.
+  plan::MachineModel machineForChains() const {
+    plan::MachineModel machine = options.machine;
+    if (options.tf32)
+      machine.productF32 = machine.productTf32;
+    if (!options.fuse)
+      machine.chainScratchBytes = 0;
+    return machine;
   }
 
   LogicalResult layout() {
@@ -122,10 +136,7 @@ public:
       if (isCuda() && !options.ownKernels)
         passes.addPass(
             createChooseLibraryCalls({options.tf32, options.machine}));
-      FormKernelsOptions forming{options.fuse, options.machine};
-      if (options.tf32)
-        forming.machine.productF32 = options.machine.productTf32;
-      passes.addPass(createFormKernels(forming));
+      passes.addPass(createFormKernels({options.fuse, machineForChains()}));
     });
   }
 

@@ -111,6 +111,8 @@ defvar Graph_Stretch = [DeclareOpInterfaceMethods<StretchOpInterface>];
 defvar Graph_JointSum = [DeclareOpInterfaceMethods<JointSumOpInterface>];
 /// Sums that can be added up in parts.
 defvar Graph_SplitSum = [DeclareOpInterfaceMethods<SplitSumOpInterface>];
+/// Dims that have names.
+defvar Graph_Transpose = [DeclareOpInterfaceMethods<TransposableOpInterface>];
 defvar Graph_SmoothNest = !listconcat(Graph_Nest, Graph_Gradient);
 /// Written with simpler ops before code generation.
 defvar Graph_Decomposed = [DeclareOpInterfaceMethods<DecomposableOpInterface>];

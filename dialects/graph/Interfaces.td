@@ -69,6 +69,22 @@ def SplitSumOpInterface : OpInterface<"SplitSumOpInterface"> {
   ];
 }
 
+def TransposableOpInterface : OpInterface<"TransposableOpInterface"> {
+  let description = [{
+    The op's dims have names, and it takes them in any order: matmul(a, b) transposed
+    is the same sums, written elsewhere.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<[{
+      The op on other operands: where `transposed` says so, ones whose last two dims
+      are exchanged; its last entry says whether the result's shall be.
+    }], "::mlir::Value", "buildTransposed",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
+             "::llvm::ArrayRef<bool>":$transposed)>,
+  ];
+}
+
 def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   let description = [{
     The op can be written with simpler ops of the dialect (softmax with exp and

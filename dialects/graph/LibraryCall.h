@@ -11,4 +11,8 @@ namespace dl::graph {
 /// the product has it, without a number.
 inline constexpr llvm::StringLiteral kLibraryCall = "graph.library_call";
 
+/// A unit attribute of a product that is to be part of a chain of products, and
+/// no library's. An op in a kernel does not have it.
+inline constexpr llvm::StringLiteral kChained = "graph.chained";
+
 } // namespace dl::graph

@@ -118,6 +118,15 @@ struct MachineModel {
     double compute = flops / flopsPerSecond, traffic = bytes / bytesPerSecond;
     return compute > traffic ? compute : traffic;
   }
+  /// Products that sum up so many numbers of `bytes` at most, at `rate` FLOPs a
+  /// second, are computed again in less time than what they make takes in
+  /// memory: a chain's columns stream then, and heads of attention as wide have
+  /// no scores in memory. 0 where chains have no rows.
+  int64_t streamedWidth(double rate, int64_t bytes) const {
+    return chainRows > 0 && chainScratchBytes > 0
+               ? int64_t(double(bytes) * rate / bytesPerSecond)
+               : 0;
+  }
   /// Values of so many elements stay in the first-level cache.
   int64_t l1Elements() const { return l1Bytes / 4; }
   int64_t memoryBytes() const { return memoryMib << 20; }

@@ -8,14 +8,15 @@
 // one head they stay in a cache, where all is done with them before the next
 // head (Dao et al., "FlashAttention", 2022, does so for blocks of a head). A
 // GPU has so little memory beside its arithmetic that they stay there for a few
-// rows of a head: what each product makes of rows is a chain then, dk and dv
-// are not.
+// rows of a head: what each product makes of rows is a chain then, and dk and
+// dv are another one, of columns (TransposeChains.cpp).
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/fuse/KernelGroups.h"
+#include "passes/fuse/ProductRate.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -30,19 +31,6 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 
 static bool isProduct(Operation *op) {
   return cast<LoopNestOpInterface>(op).getLoopNest().contraction;
-}
-
-static bool isNarrow(Value value) {
-  return cast<RankedTensorType>(value.getType()).getElementType().isBF16();
-}
-
-/// Rounds to bf16, or widens that.
-static bool changesPrecision(Operation *op) {
-  auto loops = dyn_cast_or_null<LoopNestOpInterface>(op);
-  if (!loops)
-    return false;
-  graph::PayloadFacts facts = graph::payloadFacts(loops);
-  return facts.isWidening || facts.isRounding;
 }
 
 /// Leading dims of a product's result that both operands have.
@@ -233,28 +221,6 @@ int64_t KernelGroups::rowScratchBytes(ArrayRef<unsigned> groups,
   return most * machine.chainRows;
 }
 
-/// It multiplies numbers of bf16, with other threads than those of f32.
-static bool multipliesNarrow(Operation *product) {
-  return llvm::all_of(product->getOperands(), [](Value operand) {
-    Operation *def = operand.getDefiningOp();
-    while (graph::isView(def)) {
-      operand = def->getOperand(0);
-      def = operand.getDefiningOp();
-    }
-    return changesPrecision(def);
-  });
-}
-
-/// FLOPs a second of a product, by the numbers that it multiplies.
-static double productRate(Operation *product,
-                          const plan::MachineModel &machine) {
-  if (multipliesNarrow(product))
-    return machine.productBf16;
-  Type element =
-      cast<RankedTensorType>(product->getResult(0).getType()).getElementType();
-  return element.isF64() ? machine.productF64 : machine.productF32;
-}
-
 /// Columns of rows may come some at a time: each op goes over those of what it
 /// reads, or adds all of them up; and to compute them again for each total that
 /// is waited for takes less than they take in memory. (In which order a kernel
@@ -298,7 +264,7 @@ bool KernelGroups::mayStream(ArrayRef<unsigned> groups,
     if (isTotal || isColumn)
       last = std::max(last, pass);
   }
-  // Tiles of a chain reach half of what a product does. In memory columns are
+  // In memory columns are
   // written once and read twice, for a maximum and what it is taken from, and
   // that is written.
   double again = 0, bytes = 0;
@@ -308,8 +274,8 @@ bool KernelGroups::mayStream(ArrayRef<unsigned> groups,
     LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
     double sums =
         double(nest.points()) / double(graph::numElements(op->getResult(0)));
-    again +=
-        (last - passOf[op].first) * 2 * sums / (0.5 * productRate(op, machine));
+    again += (last - passOf[op].first) * 2 * sums /
+             (kChainRate * productRate(op, machine));
     int64_t stored = graph::tensorBytes(op->getResult(0).getType()) /
                      graph::numElements(op->getResult(0));
     bytes = std::max(bytes, multipliesNarrow(op) ? 2.0 : double(stored));
@@ -435,21 +401,27 @@ void KernelGroups::chainProducts() {
   llvm::sort(order, [&](unsigned x, unsigned y) {
     return list[x].order < list[y].order;
   });
-  for (unsigned to : order)
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (unsigned from :
-           SmallVector<unsigned>(list[to].reads.getArrayRef())) {
-        SmallVector<int64_t> inner;
-        if (!canChain(from, to, inner))
-          continue;
-        explain(list[to].ops.front(), "chained with", list[from],
-                "what is large between them stays in a cache");
-        mergeGroups(from, to);
-        list[to].inner = inner;
-        changed = true;
-      }
-    }
+  // One that comes early may belong to a chain that is found later.
+  bool found = true;
+  while (std::exchange(found, false))
+    for (unsigned to : order)
+      while (joinsChain(to))
+        found = true;
+}
+
+/// Of those that it reads, one becomes a part of it.
+bool KernelGroups::joinsChain(unsigned to) {
+  for (unsigned from : SmallVector<unsigned>(list[to].reads.getArrayRef())) {
+    SmallVector<int64_t> inner;
+    if (!canChain(from, to, inner))
+      continue;
+    explain(list[to].ops.front(), "chained with", list[from],
+            "what is large between them stays in a cache");
+    mergeGroups(from, to);
+    list[to].inner = inner;
+    return true;
+  }
+  return false;
 }
 
 } // namespace dl

@@ -165,6 +165,7 @@ graph::KernelOp FormKernelsPass::build(OpBuilder &builder, const KernelOps &ops,
     Operation *copy = bodyBuilder.clone(*op, inner);
     copy->removeAttr(graph::kMadeAgain);
     copy->removeAttr(graph::kRecomputed);
+    copy->removeAttr(graph::kChained);
     if (copy->removeAttr(graph::kLibraryCall) &&
         cast<graph::LoopNestOpInterface>(op).getLoopNest().contraction)
       copy->setAttr(graph::kLibraryCall, builder.getUnitAttr());

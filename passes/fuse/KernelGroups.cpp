@@ -40,6 +40,8 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
     kinds[&op] = kind;
     if (kind == OpKind::Free && isStepNumber(&op))
       stepNumbers.insert(&op);
+    if (kind == OpKind::Free && isOfPlaces(&op))
+      ofPlaces.insert(&op);
   }
   for (Operation &op : body.without_terminator())
     if (kind(&op) != OpKind::Free && kind(&op) != OpKind::Alias)

@@ -85,6 +85,7 @@ private:
   bool isPadOfProducts(mlir::Operation *op) const;
   OpKind classify(mlir::Operation *op) const;
   bool isStepNumber(mlir::Operation *op) const;
+  bool isOfPlaces(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
   void startGroup(mlir::Operation *op);
   // SharedReads.cpp
@@ -147,6 +148,7 @@ private:
                 llvm::SmallVector<int64_t> &inner) const;
   void mergeGroups(unsigned from, unsigned to);
   void chainProducts();
+  bool joinsChain(unsigned to);
   // ComputedInReaders.cpp
   void absorbPrologues();
   class ReadersChoice;
@@ -166,7 +168,7 @@ private:
   /// By type, the newest group of updates that fit into the first-level cache.
   llvm::DenseMap<mlir::Type, unsigned> smallUpdates;
   llvm::DenseMap<mlir::Operation *, OpKind> kinds;
-  llvm::DenseSet<mlir::Operation *> stepNumbers; // so far
+  llvm::DenseSet<mlir::Operation *> stepNumbers, ofPlaces; // so far
   llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;
   /// Groups with an op that reads the value, in the order they came.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned, 2>> readersOf;

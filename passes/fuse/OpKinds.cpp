@@ -28,6 +28,21 @@ bool KernelGroups::isStepNumber(Operation *op) const {
          !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive;
 }
 
+/// Whole numbers, or whether they are less than others, that the places of
+/// elements alone say: which scores a mask hides. Chains of rows compute them
+/// where they are read, and see which blocks of columns are nothing.
+bool KernelGroups::isOfPlaces(Operation *op) const {
+  auto loops = cast<LoopNestOpInterface>(op);
+  return machine.chainRows > 0 && op->getNumResults() == 1 &&
+         isa<IntegerType>(graph::elementOf(op->getResult(0))) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) {
+                        return ofPlaces.contains(operand.getDefiningOp());
+                      }) &&
+         !loops.getLoopNest().isIndirect() &&
+         !graph::payloadFacts(loops).isExpensive;
+}
+
 /// Zeros around what is in memory and only products read, which leave them out.
 bool KernelGroups::isPadOfProducts(Operation *op) const {
   if (machine.padsInProducts == 0 ||
@@ -80,7 +95,8 @@ OpKind KernelGroups::classify(Operation *op) const {
   bool isMadeOfScalars =
       llvm::all_of(op->getOperands(), graph::isScalars) &&
       !(graph::payloadFacts(loops).isExpensive && isReadBySort(op));
-  if (view || isMadeOfScalars || isStepNumber(op) || isPadOfProducts(op))
+  if (view || isMadeOfScalars || isStepNumber(op) || isOfPlaces(op) ||
+      isPadOfProducts(op))
     return OpKind::Free;
   // Made again by each of its readers, if none of them is a product.
   if (op->hasAttr(graph::kMadeAgain) && !isReadByProduct(op))

@@ -3,6 +3,32 @@
 
 include "dialects/plan/MachineOption.td"
 
+def TransposeChains : Pass<"transpose-chains", "::dl::graph::StepOp"> {
+  let summary = "Makes values of chains again, transposed, for sums over their rows";
+  let description = [{
+    Scores of attention are made of rows, block by block, and what sums columns up joins them in
+    one kernel. The gradients of keys and values sum over rows: for them alone the scores would
+    have to be in memory. They are made again, transposed, and what sums rows up is one kernel
+    with that; nothing of them is in memory then, and what a mask hides is computed nowhere.
+    (Dao, "FlashAttention-2", 2023, computes scores twice in the backward, too, where it has a
+    pass over rows and one over columns.)
+
+    Done on machines whose chains have rows, where that takes less than what memory does.
+
+    ```mlir
+    %p = graph.exp %s               // [B,H,q,k], of %s = q k^T
+    %dv = graph.matmul %p, %do {spec = "abqk,abqn->abkn"}
+    // =>
+    %s_t = graph.matmul %q, %k {spec = "abqd,abkd->abkq"}
+    %p_t = graph.exp %s_t
+    %dv = graph.matmul %p_t, %do {spec = "abkq,abqn->abkn"}
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+  let options = [MachineOption<"how fast products and memory are">];
+}
+
 def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups the ops of each function into kernels";
   let description = [{

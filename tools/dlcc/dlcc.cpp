@@ -108,6 +108,16 @@ static dl::PictureOptions pictureOptions(const Arguments &arguments) {
   return options;
 }
 
+static int64_t streamedWidth(const Arguments &arguments,
+                             const dl::plan::MachineModel &machine) {
+  if (arguments.dtype == "bf16")
+    return machine.streamedWidth(machine.productBf16, 2);
+  if (arguments.dtype == "f64")
+    return machine.streamedWidth(machine.productF64, 8);
+  return machine.streamedWidth(
+      arguments.tf32 ? machine.productTf32 : machine.productF32, 4);
+}
+
 static dl::CompileOptions
 compileOptions(const Arguments &arguments,
                const dl::plan::MachineModel &machine) {
@@ -313,6 +323,7 @@ static int run(int argc, char **argv) {
   options.includeFolders = arguments.includeFolders;
   options.timeLimitSeconds = arguments.evalTimeout;
   options.opLimit = arguments.maxOps;
+  options.streamedWidth = streamedWidth(arguments, machine);
   dl::frontend::Result evaluated = dl::frontend::evaluate(options);
   std::fputs(evaluated.messages.c_str(), stderr);
   if (arguments.help)

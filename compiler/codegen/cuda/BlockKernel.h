@@ -156,6 +156,7 @@ private:
   int64_t stepBytes() const;
   double chainCycles(const plan::MachineModel *machine) const;
   double timesOf(const Stage &stage) const;
+  double seenBlocks(const ColumnPasses::Pass &pass) const;
 
   std::optional<ContractForm> product;
   /// Of a chain, by stage.

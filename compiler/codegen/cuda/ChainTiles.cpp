@@ -111,13 +111,31 @@ double BlockKernel::chainCycles(const plan::MachineModel *machine) const {
   return std::ceil(perProcessor) * std::max(busy, (busy + waiting) / together);
 }
 
-/// For how many blocks of columns a stage is computed, in all passes.
+/// For how many blocks of columns a stage is computed, in all passes; of the
+/// rows' mean.
 double BlockKernel::timesOf(const Stage &stage) const {
   bool hasColumns = llvm::any_of(parts(stage), [&](const GridPart &part) {
     return streamed() && part.grid == streamed();
   });
-  return hasColumns ? double(passes->runs(numberOf(stage)) * columnBlocks())
-                    : 1;
+  if (!hasColumns)
+    return 1;
+  double count = 0;
+  for (const ColumnPasses::Pass &pass : passes->passes)
+    if (llvm::is_contained(pass.each, numberOf(stage)))
+      count += seenBlocks(pass);
+  return std::max(count, 1.0);
+}
+
+/// Blocks of columns that a tile goes over in a pass, of all tiles' mean.
+double BlockKernel::seenBlocks(const ColumnPasses::Pass &pass) const {
+  int64_t extent = grid()[pass.seen.row].extent, size = sizes[pass.seen.row],
+          count = 0;
+  for (int64_t begin = 0; begin < extent; begin += size) {
+    auto [from, to] = pass.seen.blocks(begin, std::min(begin + size, extent),
+                                       sizes[*streamed()], columnBlocks());
+    count += to - from;
+  }
+  return double(count) / double(llvm::divideCeil(extent, size));
 }
 
 int64_t BlockKernel::columnBlocks() const {

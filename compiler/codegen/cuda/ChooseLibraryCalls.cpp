@@ -315,6 +315,12 @@ private:
   void choose(Operation *op) {
     Location loc = op->getLoc();
     StringRef name = op->getName().stripDialect(), why;
+    if (op->hasAttr(graph::kChained)) {
+      emitRemark(loc) << name
+                      << ": on a kernel of our own: it is part of a "
+                         "chain of products";
+      return;
+    }
     SmallVector<Operation *> chain{op};
     FailureOr<Call> call = longestCallOf(chain, why);
     if (failed(call))

@@ -35,6 +35,8 @@ public:
     ColumnPasses result;
     for (unsigned level = 0; level <= lastLevel(); ++level)
       result.passes.push_back({each(level), {}});
+    for (ColumnPasses::Pass &pass : result.passes)
+      pass.seen = kernel::SeenColumns::of(kernel, pass.each);
     for (auto [number, stage] : llvm::enumerate(kernel.stages()))
       if (!hasColumns(stage)) {
         unsigned level = made[number].level;
@@ -110,13 +112,6 @@ private:
 
 ColumnPasses ColumnPasses::of(const BoundKernel &kernel) {
   return Order(kernel).passes();
-}
-
-unsigned ColumnPasses::runs(size_t stage) const {
-  unsigned count = 0;
-  for (const Pass &pass : passes)
-    count += llvm::is_contained(pass.each, stage);
-  return std::max(count, 1u);
 }
 
 } // namespace dl::cuda

@@ -14,7 +14,7 @@
 // need one.)
 #pragma once
 
-#include "compiler/codegen/kernel/BoundKernel.h"
+#include "compiler/codegen/kernel/SeenColumns.h"
 #include <vector>
 
 namespace dl::cuda {
@@ -25,14 +25,13 @@ struct ColumnPasses {
   struct Pass {
     Numbers each;  // for each block of columns
     Numbers after; // once all of them have passed
+    kernel::SeenColumns seen = {};
   };
   Numbers before; // of all passes
   std::vector<Pass> passes;
 
   /// Of a kernel with `streamed()`.
   static ColumnPasses of(const kernel::BoundKernel &kernel);
-  /// How often a stage goes over all columns; 1 of one that has none.
-  unsigned runs(size_t stage) const;
 };
 
 } // namespace dl::cuda

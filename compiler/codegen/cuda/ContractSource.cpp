@@ -381,7 +381,7 @@ void ContractSource::storeTile() {
     return "sums[i][j + " + std::to_string(l) + "]";
   };
   if (e.kernel.isTotal(stage)) {
-    e.open("if (" + e.columnBlock + " > 0)");
+    e.open("if (" + e.hasTotal + ")");
     for (unsigned l = 0; l < vector; ++l) {
       moveTo(l);
       out.line(sumOf(l) + " += " +

@@ -173,15 +173,52 @@ private:
       hasStages = true; // of the block before
       std::string name = out.fresh("block");
       int64_t count = kernel.columnBlocks();
-      region.open("for (" + region.scope.type() + " " + name + " = 0; " + name +
-                  " < " + region.scope.number(count) + "; ++" + name + ")");
+      auto [first, end] = seenBlocks(pass.seen, name, count);
+      region.open("for (" + region.scope.type() + " " + name + " = " + first +
+                  "; " + name + " < " + end + "; ++" + name + ")");
       region.tileNumbers[*kernel.streamed()] =
           region.scope.addDim(name, 0, count - 1);
-      region.columnBlock = name;
+      region.hasTotal = name + " > " + first;
       writeStages(pass.each);
       region.close();
       writeStages(pass.after);
     }
+  }
+
+  /// From which block of columns on, and up to which, the tile's rows see any.
+  std::pair<std::string, std::string>
+  seenBlocks(const kernel::SeenColumns &seen, const std::string &block,
+             int64_t count) {
+    std::string first = region.scope.number(0),
+                end = region.scope.number(count);
+    if (!seen.first && !seen.last)
+      return {first, end};
+    int64_t size = kernel.tileSizes()[*kernel.streamed()];
+    AffineExpr begin = region.originOf({seen.row});
+    auto blockOf = [&](AffineExpr column) {
+      // (What is less than zero has wrapped.)
+      return std::string("blockOf(") +
+             (region.scope.type() == "unsigned" ? "(int)(" : "(long long)(") +
+             region.scope.text(column) + "), " + std::to_string(size) + "u, " +
+             std::to_string(count) + "u)";
+    };
+    auto declare = [&](const char *what, const std::string &content) {
+      std::string name = block + what;
+      out.line("const " + region.scope.type() + " " + name + " = " + content +
+               ";");
+      return name;
+    };
+    if (seen.last) {
+      int64_t rows = kernel.tileSizes()[seen.row];
+      end = declare("End", blockOf(begin + (rows - 1 + *seen.last)) + " + 1u");
+    }
+    if (seen.first) {
+      std::string from = blockOf(begin + *seen.first);
+      if (seen.last)
+        from = "min(" + from + ", " + end + " - 1u)";
+      first = declare("First", from);
+    }
+    return {first, end};
   }
 
   void writeStage(const Stage &stage) {

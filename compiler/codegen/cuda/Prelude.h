@@ -186,6 +186,13 @@ __device__ __forceinline__ bool isLastOf(unsigned count, unsigned *counter, unsi
   return result;
 }
 
+// Which of `count` blocks has a column; the first or the last one where it lies outside.
+__device__ __forceinline__ unsigned blockOf(long long column, unsigned size, unsigned count) {
+  if (column < 0)
+    return 0;
+  return column < (long long)size * count ? (unsigned)(column / size) : count - 1u;
+}
+
 // bf16 is the upper half of a float.
 __device__ __forceinline__ float widened(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
 

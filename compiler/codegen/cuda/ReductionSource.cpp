@@ -174,7 +174,7 @@ void ReductionSource::takeElements() {
 void ReductionSource::addToTotal() {
   if (!e.kernel.isTotal(stage))
     return;
-  e.open("if (" + e.columnBlock + " > 0)");
+  e.open("if (" + e.hasTotal + ")");
   for (unsigned l = 0; l < vector; ++l) {
     moveTo(l);
     for (auto [op, sum] : llvm::zip(reductions, statesOf(l)))

@@ -26,8 +26,8 @@ public:
   /// bound to it in steps.
   mlir::AffineExpr originOf(GridPart bound) const;
   llvm::SmallVector<mlir::AffineExpr> tileNumbers; // by grid dim
-  /// The variable with the number of a block of columns, where these stream.
-  std::string columnBlock;
+  /// Whether columns were there before those at hand, where they stream.
+  std::string hasTotal;
 
   /// What follows is within braces: what is computed there is forgotten behind
   /// them.

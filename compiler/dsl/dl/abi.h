@@ -270,6 +270,7 @@ void dl_step_end(int metrics) noexcept;
 int dl_in_step() noexcept;
 int dl_is_training() noexcept;
 int dl_is_generating() noexcept;
+dl_int dl_streamed_width() noexcept; // heads that have no scores in memory
 int dl_metrics() noexcept;
 void dl_metric(int metrics, const char *name, const dl_operand *value) noexcept;
 // A non-zero i32 fails the step at run time with this message.

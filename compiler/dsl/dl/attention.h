@@ -165,9 +165,13 @@ inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
         o.attn_mask.defined());
   // (What does not fit is left to the product, which says so.)
   bool fits = value.size(-2) == keys && key.size(-1) == query.size(-1);
-  // (Where a row comes at a time there are no blocks of them.)
-  i64 together =
-      fits && !dl_is_generating() ? detail::rows_together(rows, keys) : rows;
+  // (Where a row comes at a time there are no blocks of them, and where scores
+  // stream, what is not seen is left out of one block. What dropout draws is
+  // the same on all targets.)
+  bool streams = o.dropout_p == 0 && query.size(-1) <= dl_streamed_width();
+  i64 together = fits && !dl_is_generating() && !streams
+                     ? detail::rows_together(rows, keys)
+                     : rows;
   auto block = [&](i64 first, i64 count) {
     i64 sees = fits && first + count < keys ? first + count : keys;
     auto unseen = arange(first, first + count).unsqueeze(1).lt(arange(sees));

@@ -105,3 +105,17 @@ graph.step @part_of_a_rank(%x: tensor<4x128xf32>) -> tensor<4x1x64xf32> {
   %1 = graph.reshape %0 {shape = array<i64: 4, 1, 64>} : (tensor<4x64xf32>) -> tensor<4x1x64xf32>
   graph.return %1 : tensor<4x1x64xf32>
 }
+
+// Indices along a dim need no memory to be seen beside dims of one element.
+// CHECK-LABEL: @reshaped_iotas
+// CHECK-DAG: [[COLUMN:%.*]] = graph.iota {dim = 0 : i64, type = tensor<5x1xi64>}
+// CHECK-DAG: [[ROW:%.*]] = graph.iota {dim = 1 : i64, type = tensor<1x5xi64>}
+// CHECK-DAG: [[TWO:%.*]] = graph.reshape {{.*}} {shape = array<i64: 10>}
+graph.step @reshaped_iotas() -> (tensor<5x1xi64>, tensor<1x5xi64>, tensor<10xi64>) {
+  %0 = graph.iota {dim = 0 : i64, type = tensor<5xi64>} : () -> tensor<5xi64>
+  %1 = graph.reshape %0 {shape = array<i64: 5, 1>} : (tensor<5xi64>) -> tensor<5x1xi64>
+  %2 = graph.reshape %0 {shape = array<i64: 1, 5>} : (tensor<5xi64>) -> tensor<1x5xi64>
+  %3 = graph.iota {dim = 1 : i64, type = tensor<2x5xi64>} : () -> tensor<2x5xi64>
+  %4 = graph.reshape %3 {shape = array<i64: 10>} : (tensor<2x5xi64>) -> tensor<10xi64>
+  graph.return %1, %2, %4 : tensor<5x1xi64>, tensor<1x5xi64>, tensor<10xi64>
+}

@@ -3,6 +3,9 @@
 // RUN: echo "chunk_rows = 2" >> %t.machine
 // RUN: dl-opt --chunk-large-values=machine=%t.machine %s --split-input-file | FileCheck %s
 // RUN: dl-opt --chunk-large-values=machine=%t.machine %s --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAID
+// RUN: printf "chain_rows = 32\nchain_scratch_bytes = 8192\nproduct_f32_flops = 4e13\nbytes_per_second = 1e12\n" > %t.gpu
+// RUN: cat %t.machine >> %t.gpu
+// RUN: dl-opt --chunk-large-values=machine=%t.gpu %s --split-input-file | FileCheck %s --check-prefix=GPU
 
 // Logits of 8 rows, 1024 bytes of which are 2: four chunks. The gradient of the weight is added up, that of the input
 // and the sums of rows are put together; what is computed of these comes behind.
@@ -150,4 +153,32 @@ graph.step @two_items(%x: tensor<2x8x4xf32> input 0, %w: tensor<128x4xf32>) -> t
   %f = graph.reshape %l {shape = array<i64: 16, 128>} : (tensor<2x8x128xf32>) -> tensor<16x128xf32>
   %r = graph.sum %f {dims = array<i64: 1>} : (tensor<16x128xf32>) -> tensor<16xf32>
   graph.return %r : tensor<16xf32>
+}
+
+// -----
+
+// Scores whose columns a GPU adds up some at a time are in memory nowhere: their chunks would be too small for it.
+// CHECK-LABEL: graph.step @scores
+// CHECK: graph.matmul {{.*}} -> tensor<1x2x128xf32>
+// GPU-LABEL: graph.step @scores
+// GPU: graph.matmul {{.*}} -> tensor<2x32x128xf32>
+// GPU-NOT: -> tensor<1x
+graph.step @scores(%q: tensor<2x32x2xf32> input 0, %k: tensor<2x128x2xf32> input 1) -> tensor<2x32x2xf32> {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<2x32x2xf32>, tensor<2x128x2xf32>) -> tensor<2x32x128xf32>
+  %m = graph.amax %s {dims = array<i64: 2>, keepdim = true} : (tensor<2x32x128xf32>) -> tensor<2x32x1xf32>
+  %d = graph.sub %s, %m : (tensor<2x32x128xf32>, tensor<2x32x1xf32>) -> tensor<2x32x128xf32>
+  %o = graph.matmul %d, %k {spec = "bmn,bnk->bmk"} : (tensor<2x32x128xf32>, tensor<2x128x2xf32>) -> tensor<2x32x2xf32>
+  graph.return %o : tensor<2x32x2xf32>
+}
+
+// -----
+
+// A sum of rows needs them all.
+// GPU-LABEL: graph.step @sums_of_rows
+// GPU: graph.matmul {{.*}} -> tensor<1x2x128xf32>
+graph.step @sums_of_rows(%q: tensor<2x32x2xf32> input 0, %k: tensor<2x128x2xf32> input 1) -> tensor<2x128x2xf32> {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<2x32x2xf32>, tensor<2x128x2xf32>) -> tensor<2x32x128xf32>
+  %p = graph.exp %s : (tensor<2x32x128xf32>) -> tensor<2x32x128xf32>
+  %v = graph.matmul %p, %q {spec = "bmn,bmk->bnk"} : (tensor<2x32x128xf32>, tensor<2x32x2xf32>) -> tensor<2x128x2xf32>
+  graph.return %v : tensor<2x128x2xf32>
 }

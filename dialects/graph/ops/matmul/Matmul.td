@@ -4,7 +4,7 @@
 include "dialects/graph/Graph.td"
 
 def Graph_MatmulOp : Graph_InferredOp<"matmul", !listconcat(Graph_SmoothNest, Graph_JointSum,
-                                                                  Graph_SplitSum)> {
+                                                                  Graph_SplitSum, Graph_Transpose)> {
   let summary = "A contraction: products of the elements of two tensors, summed.";
   let description = [{
     `spec` names the dims of both operands and of the result by letters, in any

@@ -51,6 +51,23 @@ Value MatmulOp::buildJointSum(OpBuilder &builder, ValueRange alike) {
   return g.make<MatmulOp>(allOfA, allOfB, getSpec(), getFullPrecision());
 }
 
+Value MatmulOp::buildTransposed(OpBuilder &builder, ValueRange operands,
+                                ArrayRef<bool> transposed) {
+  MatmulSpec spec = *MatmulSpec::parse(getSpec());
+  auto labels = [&](StringRef of, bool isTransposed) {
+    std::string text = of.str();
+    if (isTransposed)
+      std::swap(text.end()[-1], text.end()[-2]);
+    return text;
+  };
+  GraphBuilder g(builder, getLoc());
+  return g.make<MatmulOp>(operands[0], operands[1],
+                          labels(spec.a, transposed[0]) + "," +
+                              labels(spec.b, transposed[1]) + "->" +
+                              labels(spec.result, transposed[2]),
+                          getFullPrecision());
+}
+
 /// Dims that are summed, from the first on, become batches, the last of them in
 /// part: "amk,amn->kn" in 8 parts of 4 and 1024 terms is "aAmk,aAmn->aAkn" with
 /// 4, 2 and 512.

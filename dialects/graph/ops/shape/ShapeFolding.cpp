@@ -79,6 +79,22 @@ static LogicalResult reshapeFull(Op op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Indices along a dim stay that beside other dims of one element, and need no
+/// memory to be seen in another shape: [L] -> reshape [L,1].
+static LogicalResult reshapeIota(ReshapeOp op, PatternRewriter &rewriter) {
+  auto iota = op.getX().getDefiningOp<IotaOp>();
+  if (!iota)
+    return failure();
+  ArrayRef<int64_t> from = shapeOf(op.getX()), to = op.getType().getShape();
+  int64_t count = from[iota.getDim()];
+  auto *found = llvm::find(to, count);
+  if (count != numElements(op.getX()) || found == to.end())
+    return failure();
+  rewriter.replaceOpWithNewOp<IotaOp>(op, found - to.begin(), op.getType(),
+                                      iota.getStart());
+  return success();
+}
+
 /// It lies in memory as a whole, whoever reads it.
 static bool isStoredWhole(Value x) {
   auto maker = x.getDefiningOp<LoopNestOpInterface>();
@@ -154,6 +170,7 @@ static LogicalResult reshapeWhole(ReshapeOp op, PatternRewriter &rewriter) {
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *) {
   patterns.add(reshapeFull<ReshapeOp>);
+  patterns.add(reshapeIota);
   patterns.add(reshapeWhole);
 }
 

@@ -1,0 +1,110 @@
+"""Chains whose columns stream, on the emulated device beside the CPU: columns that a mask hides are left out, in the backward, too."""
+
+import json
+import re
+import unittest
+
+import numpy as np
+
+import dltools
+from cuda.test_trainings import SOURCE, OnBoth
+from e2e import support
+
+NET = support.HEAD + """
+struct Net : nn::Module {
+  nn::Linear q{30, 40}, k{30, 40}, v{30, 40}, out{40, 30};
+
+  dl::Tensor attend(dl::Tensor a, dl::Tensor b, dl::Tensor c, dl::Tensor unseen) {
+    auto [sums, total] = dl::checkpoint([&] {
+      auto scores = a.matmul(b.transpose(-2, -1)).masked_fill(unseen, -dl::inf) * 0.2;
+      auto weights = (scores - scores.amax(-1, true).detach()).exp();
+      return dl::Tensors<2>{weights.matmul(c), weights.sum(-1, true)};
+    });
+    return sums / total;
+  }
+  dl::Tensor forward(dl::Tensor x, dl::Tensor z) {
+    auto split = [](dl::Tensor t) { return t.unflatten(-1, {2, -1}).transpose(1, 2); };
+    auto a = split(q(x)), b = split(k(z)), c = split(v(z));
+    auto i = dl::arange(x.size(1)).unsqueeze(1), j = dl::arange(z.size(1));
+    dl::Tensor y = ATTENTION;
+    return out(y.transpose(1, 2).flatten(2));
+  }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "z.npy", "y.npy"}, {.batch_size = 2});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 20});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::mse_loss(net(b[0], b[1]), b[2]);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+# Products are fast beside memory: all that can stream does. Four processors have blocks of rows of 300.
+MACHINE = ("processors = 4\nchain_rows = 32\nchain_scratch_bytes = 73728\nchain_least_bytes = 4096\nproduct_f32_flops = 4e13\n"
+           "product_bf16_flops = 8e13\nbytes_per_second = 3e12\n")
+CAUSAL = "F::scaled_dot_product_attention(a, b, c, {.is_causal = true})"
+SOFTMAX = ("dl::checkpoint([&] { return (a.matmul(b.transpose(-2, -1)) * 0.2).masked_fill(i < j, -dl::inf).softmax(-1).matmul(c); })")
+TRIL = "dl::checkpoint([&] { return (a.matmul(b.transpose(-2, -1)) * 0.002 * dl::ones({x.size(1), z.size(1)}).tril()).matmul(c); })"
+
+
+class MaskedColumns(OnBoth):
+    def check(self, attention, rows, columns, dtype="f32", bound=1e-6):
+        """How many loops over columns begin late, and end early. Weights are averages over 1200 rows of gradients that each way to add
+        up gives to 1e-7: bounds are of weights of up to 1, to which the gradients of a learning rate of 20 were added."""
+        self.write("net.dl", NET.replace("ATTENTION", attention))
+        for name, length in {"x": rows, "z": columns, "y": rows}.items():
+            np.save(self.path(f"{name}.npy"), np.random.RandomState(ord(name)).standard_normal((2, length, 30)).astype(np.float32))
+        self.write("small.machine", MACHINE)
+        flags = [f"--dtype={dtype}"]
+        said = dltools.run(dltools.DLCC, "net.dl", SOURCE, *flags, "--machine=small.machine", "-o", "cuda.plan", "--emit=cu=net.cu", "--report=json",
+                           cwd=self.folder)
+        self.dlcc("net.dl", *flags, "-o", "cpu.plan")
+        self.assert_close(self.trained("cpu.plan", None, "--steps", 1), self.on_device("cuda.plan", "--steps", 1), bound)
+        with open(self.path("net.cu"), encoding="utf-8") as file:
+            source = file.read()
+        kernels = [kernel["strategy"] for kernel in json.loads(said)["kernels"]]
+        return {"streamed": kernels.count("streamed chain of products"),
+                "late": len(re.findall(r"block\d+First = blockOf", source)) + len(re.findall(r"block\d+First = min\(blockOf", source)),
+                "early": len(re.findall(r"block\d+End = blockOf", source))}
+
+    def test_causal_attention(self):
+        """The forward is one block of 300 rows by itself; the backward's kernel over queries ends early, that over keys begins late."""
+        for rows, columns in ((300, 300), (420, 300), (300, 420)):
+            self.assertEqual(self.check(CAUSAL, rows, columns), {"streamed": 2, "late": 1, "early": 1}, (rows, columns))
+
+    def test_causal_attention_in_bf16(self):
+        """Weights differ by a rounding of their gradients to bf16, here and there."""
+        self.assertEqual(self.check(CAUSAL, 300, 420, "bf16", 4e-6), {"streamed": 2, "late": 1, "early": 1})
+
+    def test_sliding_windows(self):
+        """Two passes of the forward and one of each kernel of the backward, all of which have both bounds."""
+        window = "attend(a, b, c, (i < j).logical_or(i - j > 70))"
+        for columns in (300, 420):
+            self.assertEqual(self.check(window, 300, columns), {"streamed": 3, "late": 4, "early": 4}, columns)
+
+    def test_what_is_behind_alone(self):
+        self.assertEqual(self.check("attend(a, b, c, i > j)", 300, 420), {"streamed": 2, "late": 1, "early": 1})
+
+    def test_far_behind(self):
+        self.check("attend(a, b, c, j > i + 100)", 300, 420)
+
+    def test_softmax(self):
+        """Divided before the product: 0 over a sum is 0."""
+        found = self.check(SOFTMAX, 300, 420)
+        self.assertGreater(found["late"], 0, found)
+
+    def test_weights_of_zero(self):
+        self.assertEqual(self.check(TRIL, 420, 300), {"streamed": 4, "late": 2, "early": 2})
+
+    def test_masks_that_are_data(self):
+        """Nothing is known of them."""
+        found = self.check("attend(a, b, c, x.matmul(z.transpose(1, 2)).unsqueeze(1) > 15)", 300, 300)
+        self.assertEqual((found["late"], found["early"]), (0, 0), found)
+
+
+if __name__ == "__main__":
+    unittest.main()
