@@ -221,6 +221,10 @@ def rearranged(b):
                          lambda env: H.moved(env[name], lambda p: np.tile(p, counts)), x)
     if kind == 3:
         times = b.number(1, 3)
+        if not x.dims[dim].batch and b.coin(0.4):
+            each = [b.number(0, 2) for _ in range(x.dims[dim].count - 1)] + [1]
+            return b.propose(f"{name}.repeat_interleave({{{', '.join(map(str, each))}}}, {written})",
+                             lambda env: H.moved(env[name], lambda p: np.repeat(p, each, dim)), x)
         return b.propose(f"{name}.repeat_interleave({times}, {written})",
                          lambda env: H.moved(env[name], lambda p: np.repeat(p, times, dim)), x)
     if kind == 4 and x.rank >= 2:

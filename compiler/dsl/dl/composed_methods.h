@@ -1,7 +1,7 @@
 #pragma once
 // Methods of Tensor that composed.h, create.h, lists.h, matrices.h,
-// other_names.h, quantiles.h, scatter_reduce.h, special.h and tensordot.h
-// define.
+// other_names.h, quantiles.h, repeats.h, scatter_reduce.h, special.h and
+// tensordot.h define.
 
 #define DL_COMPOSED_METHODS                                                    \
   Tensor lgamma() const;                                                       \
@@ -47,6 +47,14 @@
   TensorList tensor_split(i64 sections, i64 dim = 0) const;                    \
   TensorList tensor_split(list<i64> indices, i64 dim = 0) const;               \
   Tensor matrix_power(i64 n) const;                                            \
+  Tensor repeat_interleave(const Repeats &repeats) const;                      \
+  Tensor repeat_interleave(const Repeats &repeats, i64 dim) const;             \
+  Tensor repeat_interleave(const Repeats &repeats, const ListDimOptions &o)    \
+      const;                                                                   \
+  Tensor repeat_interleave(Tensor repeats, RepeatInterleaveOptions o = {})     \
+      const;                                                                   \
+  Tensor repeat_interleave(Tensor repeats, i64 dim,                            \
+                           RepeatInterleaveOptions o = {}) const;              \
   Shape size() const;                                                          \
   Tensor operator[](list<Tensor>) const = delete (                             \
       "dl: several indices are written without braces: x[rows, columns]");     \

@@ -32,6 +32,7 @@
 #include "program.h"
 #include "quantiles.h"
 #include "recurrent_layers.h"
+#include "repeats.h"
 #include "rprop.h"
 #include "scatter_reduce.h"
 #include "special.h"

@@ -61,6 +61,36 @@ struct ScaledOptions {
 struct ScatterReduceOptions {
   bool include_self = true;
 };
+/// How often each element is repeated: {2, 0, 3}, or a std::vector.
+class Repeats {
+  i64 *numbers;
+  i64 count = 0;
+
+public:
+  Repeats(list<i64> given) : numbers(new i64[given.size()]) {
+    for (i64 number : given)
+      numbers[count++] = number;
+  }
+  template <class Range>
+    requires requires(const Range &range) {
+      static_cast<const typename Range::value_type *>(range.data());
+      static_cast<i64>(typename Range::value_type());
+      range.size();
+    }
+  Repeats(const Range &range) : numbers(new i64[range.size()]) {
+    for (auto number : range)
+      numbers[count++] = static_cast<i64>(number);
+  }
+  Repeats(const Repeats &) = delete;
+  ~Repeats() { delete[] numbers; }
+  i64 size() const { return count; }
+  i64 operator[](i64 i) const { return numbers[i]; }
+};
+/// Of repeats that are data: what they add up to. Without a dim all elements
+/// are repeated, one after the other.
+struct RepeatInterleaveOptions {
+  i64 dim = kEnd, output_size = 0;
+};
 struct IndexAddOptions {
   double alpha = 1;
 };
