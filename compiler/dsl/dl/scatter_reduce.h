@@ -1,6 +1,7 @@
 #pragma once
 // Maxima, means and counts at indices that are data.
 #include "in_place.h"
+#include "scans.h"
 #include "shape.h"
 
 namespace dl {
@@ -30,6 +31,22 @@ inline Tensor maxima(const Tensor &mine, int dim, const Tensor &index,
   return emit("scatter_amax", places, all, {{"dim", dim}, {"size", size}});
 }
 
+/// The product of each place's, 1 where there is none: what belongs together is
+/// one run in the order of the indices, along which it is multiplied. The
+/// gradient is exact where factors are 0.
+inline Tensor products(int dim, const Tensor &index, const Tensor &part,
+                       const Tensor &count) {
+  i64 length = index.size(dim);
+  Tensor order = index.argsort(dim), sorted = gathered(index, dim, order);
+  Tensor place = along(arange(length), dim, index.dim());
+  Tensor first = place.eq(0).logical_or(sorted.ne(sorted.roll(1, dim)));
+  Tensor x = gathered(part, dim, order);
+  Tensor so_far =
+      linear_recurrence(where(first, 0, x), where(first, x, 0), dim);
+  Tensor last = count.cumsum(dim) - 1;
+  return where(count.gt(0), gathered(so_far, dim, last.clamp_min(0)), 1);
+}
+
 /// `mine` as it is where the index names a place, which as many dims as x have.
 inline Tensor reduced_at(const char *what, const Tensor &mine, int dim,
                          const Tensor &index, const Tensor &part,
@@ -38,27 +55,28 @@ inline Tensor reduced_at(const char *what, const Tensor &mine, int dim,
     return __builtin_strcmp(reduce, name) == 0;
   };
   i64 size = mine.size(dim);
-  bool isMax = is("amax"), isMin = is("amin"), isMean = is("mean");
-  if (is("prod"))
-    fail("{}: \"prod\" is not in this version; of positive numbers it is the "
-         "exp of the logarithms' \"sum\"",
-         what);
-  if (!isMax && !isMin && !isMean && !is("sum"))
-    fail("{}: reduce = \"{}\"; \"sum\", \"mean\", \"amax\" or \"amin\" is "
-         "wanted",
+  bool isMax = is("amax"), isMin = is("amin"), isMean = is("mean"),
+       isProduct = is("prod");
+  if (!isMax && !isMin && !isMean && !isProduct && !is("sum"))
+    fail("{}: reduce = \"{}\"; \"sum\", \"mean\", \"prod\", \"amax\" or "
+         "\"amin\" is wanted",
          what, reduce);
   check_indices(what, index, size);
   Tensor count;
-  if (isMean || !include_self)
+  if (isMean || isProduct || !include_self)
     count = scattered(full(index.sizes(), 1, kInt64), dim, index, size);
   Tensor result;
   if (isMax)
     result = maxima(mine, dim, index, part, include_self);
   else if (isMin)
     result = maxima(mine.neg(), dim, index, part.neg(), include_self).neg();
+  else if (isProduct)
+    result = products(dim, index, part, count);
   else
     result = scattered(part, dim, index, size);
-  if (include_self && !isMax && !isMin)
+  if (include_self && isProduct)
+    result = mine * result;
+  else if (include_self && !isMax && !isMin)
     result = mine + result;
   if (isMean) {
     Tensor number = include_self ? count + 1 : count.clamp_min(1);
@@ -98,7 +116,7 @@ inline Tensor scatter_reduced(const Tensor &x, int dim, const Tensor &index,
 } // namespace detail
 
 /// x with what src[i][j] and others give for [index[i][j]][j], for dim 0:
-/// "sum", "mean", "amax" or "amin", of x's element, too, or without it:
+/// "sum", "mean", "prod", "amax" or "amin", of x's element, too, or without it:
 ///
 ///   auto most = dl::zeros({nodes, 8}).scatter_reduce(
 ///       0, to.unsqueeze(1).expand({-1, 8}), messages, "amax",
