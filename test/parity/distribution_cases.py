@@ -35,3 +35,26 @@ DISTRIBUTIONS = [
     ("D::NegativeBinomial(y.exp(), x.sigmoid()).mean() + D::NegativeBinomial(y.exp(), x.sigmoid()).variance()",
      "D.NegativeBinomial(y.exp(), x.sigmoid()).mean + D.NegativeBinomial(y.exp(), x.sigmoid()).variance"),
 ]
+
+# Arguments, and a value.
+CDFS = [(f"D::{name}({arguments}).{function}({value})", f"D.{name}({twins}).{function}({value})")
+        for name, arguments, twins, at in (
+            ("Normal", "y, x.exp()", "y, x.exp()", "x * 2"),
+            ("Uniform", "y, y + x.exp()", "y, y + x.exp()", "x * 2"),
+            ("Laplace", "y, x.exp()", "y, x.exp()", "x * 2"),
+            ("Gumbel", "y, x.exp()", "y, x.exp()", "y + x.abs()"),
+            ("Cauchy", "y, x.exp()", "y, x.exp()", "x * 2"),
+            ("LogNormal", "y, x.exp()", "y, x.exp()", "(x + y).abs() + 0.1"),
+            ("Exponential", "x.exp()", "x.exp()", "(x + y).abs()"),
+            ("HalfNormal", "x.exp()", "x.exp()", "(x + y).abs()"),
+            ("Weibull", "y.exp(), x.exp() + 0.5", "y.exp(), x.exp() + 0.5", "(x + y).abs() + 0.1"),
+            ("Pareto", "y.abs(), x.exp() + 0.5", "y.abs(), x.exp() + 0.5", "y.abs() * 2"),
+            ("TransformedDistribution", "D::Normal(y, x.exp()), D::TanhTransform(), D::AffineTransform(0.5, -2.0)",
+             "D.Normal(y, x.exp()), [D.TanhTransform(), D.AffineTransform(0.5, -2.0)]", "0.5 - 2 * x.tanh()"),
+            ("TransformedDistribution", "D::Normal(y, x.exp()), D::AffineTransform(x, y), D::SigmoidTransform(), D::AffineTransform(0.0, -1.0)",
+             "D.Normal(y, x.exp()), [D.AffineTransform(x, y), D.SigmoidTransform(), D.AffineTransform(0.0, -1.0)]", "-x.sigmoid()"))
+        for function, value in (("cdf", at), ("icdf", "(x * 0.3 + y * 0.2).sigmoid()"))] + [
+    ("D::Normal(x, 2.0).cdf(0.5) + D::Normal(0.0, x.exp()).icdf(0.3)",
+     "D.Normal(x, 2.0).cdf(torch.tensor(0.5)) + D.Normal(0.0, x.exp()).icdf(torch.tensor(0.3))"),
+    ("D::MixtureSameFamily(D::Categorical({.logits = x}), D::Normal(y, x.exp())).cdf(y.select(2, 0))",
+     "D.MixtureSameFamily(D.Categorical(logits=x), D.Normal(y, x.exp())).cdf(y[:, :, 0])")]

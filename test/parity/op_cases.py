@@ -4,11 +4,12 @@ z holds ties and values at bounds. In C++ and in Python the parameters are x, y,
 """
 
 from parity.choice_cases import CHOICES
-from parity.distribution_cases import DISTRIBUTIONS
+from parity.distribution_cases import CDFS, DISTRIBUTIONS
 from parity.fourier_cases import FOURIER
 from parity.keyword_cases import KEYWORDS
 from parity.matrix_cases import MATRICES
 from parity.scan_cases import SCANS
+from parity.seldom_cases import SELDOM
 
 SHAPES = {"x": (3, 4, 6), "y": (3, 4, 6), "im": (2, 4, 7, 8), "w": (5, 4, 3, 2), "wg": (6, 2, 3, 3),
           "wd": (4, 1, 3, 3), "wm": (8, 1, 2, 3), "z": (3, 5)}
@@ -520,4 +521,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + CHOICES + KEYWORDS + DISTRIBUTIONS + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + CHOICES + KEYWORDS + DISTRIBUTIONS + list(losses()) + SELDOM + CDFS))

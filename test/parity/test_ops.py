@@ -81,6 +81,7 @@ def ours():
 
 def theirs():
     torch.set_default_dtype(torch.float64)
+    D.Distribution.set_default_validate_args(False)  # of what a distribution is made of, too
     try:
         names = {n: torch.tensor(v.astype(np.float64), requires_grad=True) for n, v in parameters().items()}
         values, loss = {}, 0

@@ -31,6 +31,10 @@ public:
     return inside.to(low.dtype()).log() - (high - low).log();
   }
   Tensor entropy() const { return (high - low).log(); }
+  Tensor cdf(const Operand &value) const {
+    return ((value - low) / (high - low)).clamp(0, 1);
+  }
+  Tensor icdf(const Operand &value) const { return low + value * (high - low); }
   Tensor sample() const { return rsample().detach(); }
   Tensor rsample() const { return low + detail::drawn(low) * (high - low); }
 };
@@ -50,6 +54,14 @@ public:
     return (2 * scale).log().neg() - (loc - value).abs() / scale;
   }
   Tensor entropy() const { return 1 + (2 * scale).log(); }
+  Tensor cdf(const Operand &value) const {
+    Tensor apart = value - loc;
+    return 0.5 - 0.5 * apart.sign() * (apart.abs() / scale).neg().expm1();
+  }
+  Tensor icdf(const Operand &value) const {
+    Tensor middle = detail::as_tensor(value) - 0.5;
+    return loc - scale * middle.sign() * (middle.abs() * -2).log1p();
+  }
   Tensor sample() const { return rsample().detach(); }
   Tensor rsample() const {
     Tensor u = detail::drawn_inside(loc) * 2 - 1;
@@ -75,6 +87,8 @@ public:
     return base.log_prob(logarithm) - logarithm;
   }
   Tensor entropy() const { return base.entropy() + base.loc; }
+  Tensor cdf(Tensor value) const { return base.cdf(value.log()); }
+  Tensor icdf(const Operand &value) const { return base.icdf(value).exp(); }
   Tensor sample() const { return rsample().detach(); }
   Tensor rsample() const { return base.rsample().exp(); }
 };
@@ -91,6 +105,12 @@ public:
     return rate.log() - rate * value;
   }
   Tensor entropy() const { return 1.0 - rate.log(); }
+  Tensor cdf(const Operand &value) const {
+    return (rate * value).neg().expm1().neg();
+  }
+  Tensor icdf(const Operand &value) const {
+    return detail::as_tensor(value).neg().log1p().neg() / rate;
+  }
   Tensor sample() const { return rsample().detach(); }
   Tensor rsample() const {
     return detail::drawn(rate).neg().log1p().neg() / rate;
@@ -117,6 +137,12 @@ public:
     return y - y.exp() - scale.log();
   }
   Tensor entropy() const { return scale.log() + (1 + kEuler); }
+  Tensor cdf(const Operand &value) const {
+    return ((loc - value) / scale).exp().neg().exp();
+  }
+  Tensor icdf(const Operand &value) const {
+    return loc - scale * detail::as_tensor(value).log().neg().log();
+  }
   Tensor sample() const { return rsample().detach(); }
   Tensor rsample() const {
     return loc - scale * detail::drawn_inside(loc).log().neg().log();

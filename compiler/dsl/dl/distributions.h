@@ -27,6 +27,7 @@ inline void broadcast(const Operand &a, const Operand &b, Tensor &x,
   x = both + a, y = both + b;
 }
 inline constexpr double kLogRoot2Pi = 0.91893853320467274178;
+inline constexpr double kRootHalf = 0.70710678118654752440;
 } // namespace detail
 
 /// One of several, the last dim: Categorical(probs), or {.logits = logits}.
@@ -107,6 +108,13 @@ public:
            detail::kLogRoot2Pi;
   }
   Tensor entropy() const { return scale.log() + (0.5 + detail::kLogRoot2Pi); }
+  Tensor cdf(const Operand &value) const {
+    return 0.5 * (1 + ((value - loc) / scale * detail::kRootHalf).erf());
+  }
+  Tensor icdf(const Operand &value) const {
+    Tensor both = detail::as_tensor(value) * 2 - 1;
+    return loc + scale * both.erfinv() * (2 * detail::kRootHalf);
+  }
   Tensor sample() const { return rsample().detach(); }
   /// With a gradient to both numbers.
   Tensor rsample() const { return loc + scale * randn_like(loc); }

@@ -110,6 +110,10 @@ public:
     Tensor each = component_distribution.log_prob(value.unsqueeze(place()));
     return (each + mixture_distribution.logits.log_softmax(-1)).logsumexp(-1);
   }
+  Tensor cdf(Tensor value) const {
+    Tensor each = component_distribution.cdf(value.unsqueeze(place()));
+    return (weights() * each).sum(place());
+  }
   Tensor sample() const {
     Tensor drawn = mixture_distribution.sample().unsqueeze(-1);
     Tensor is_drawn = arange(mixture_distribution.logits.size(-1)).eq(drawn);

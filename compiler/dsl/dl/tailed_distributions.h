@@ -64,6 +64,13 @@ public:
            ((loc - value) / scale).square().log1p();
   }
   Tensor entropy() const { return (4 * dl::detail::kPi * scale).log(); }
+  Tensor cdf(const Operand &value) const {
+    return ((value - loc) / scale).atan() / dl::detail::kPi + 0.5;
+  }
+  Tensor icdf(const Operand &value) const {
+    Tensor middle = detail::as_tensor(value) - 0.5;
+    return loc + scale * (middle * dl::detail::kPi).tan();
+  }
   Tensor sample() const { return rsample().detach(); }
   Tensor rsample() const {
     Tensor u = detail::drawn_inside(loc) - 0.5;
@@ -84,6 +91,12 @@ public:
     return where(value.ge(0), twice, -__builtin_inf());
   }
   Tensor entropy() const { return Normal(0.0, scale).entropy() - kLog2; }
+  Tensor cdf(const Operand &value) const {
+    return 2 * Normal(0.0, scale).cdf(value) - 1;
+  }
+  Tensor icdf(const Operand &value) const {
+    return Normal(0.0, scale).icdf((detail::as_tensor(value) + 1) / 2);
+  }
   Tensor sample() const { return rsample().detach(); }
   Tensor rsample() const { return (scale * randn_like(scale)).abs(); }
 
@@ -113,6 +126,13 @@ public:
     constexpr double kEuler = 0.57721566490153286061;
     return kEuler * (1 - concentration.reciprocal()) +
            (scale / concentration).log() + 1;
+  }
+  Tensor cdf(const Operand &value) const {
+    return (value / scale).pow(concentration).neg().expm1().neg();
+  }
+  Tensor icdf(const Operand &value) const {
+    Tensor e = detail::as_tensor(value).neg().log1p().neg();
+    return scale * e.pow(concentration.reciprocal());
   }
   Tensor sample() const { return rsample().detach(); }
   Tensor rsample() const {
@@ -151,6 +171,13 @@ public:
   }
   Tensor entropy() const {
     return (scale / alpha).log() + 1 + alpha.reciprocal();
+  }
+  Tensor cdf(const Operand &value) const {
+    return (alpha * (scale / value).log()).expm1().neg();
+  }
+  Tensor icdf(const Operand &value) const {
+    Tensor e = detail::as_tensor(value).neg().log1p().neg();
+    return scale * (e / alpha).exp();
   }
   Tensor sample() const { return rsample().detach(); }
   Tensor rsample() const {

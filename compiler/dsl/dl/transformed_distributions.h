@@ -10,7 +10,7 @@
 
 namespace dl::distributions {
 
-// y = f(x), x = f^-1(y), and log |dy / dx|.
+// y = f(x), x = f^-1(y), and log |dy / dx|. What has no sign() is growing.
 
 struct ExpTransform {
   i64 cache_size = 0; // nothing is kept
@@ -62,6 +62,7 @@ struct AffineTransform {
   Tensor log_abs_det_jacobian(const Tensor &x, const Tensor &) const {
     return (x * 0.0 + scale).abs().log();
   }
+  Tensor sign() const { return detail::as_tensor(scale).sign(); }
 };
 
 namespace detail {
@@ -69,6 +70,8 @@ template <class... T> struct Transforms {
   Tensor forward(const Tensor &x) const { return x; }
   /// Adds log |dy / dx| to the sum.
   Tensor inverse(const Tensor &y, Tensor &) const { return y; }
+  Tensor inverse(const Tensor &y) const { return y; }
+  Tensor sign() const { return {}; }
 };
 template <class First, class... Rest> struct Transforms<First, Rest...> {
   First first;
@@ -81,6 +84,16 @@ template <class First, class... Rest> struct Transforms<First, Rest...> {
     Tensor each = first.log_abs_det_jacobian(x, between);
     sum = sum.defined() ? sum + each : each;
     return x;
+  }
+  Tensor inverse(const Tensor &y) const {
+    return first.inverse(rest.inverse(y));
+  }
+  /// -1 where y falls as x grows; undefined where all of them grow.
+  Tensor sign() const {
+    Tensor others = rest.sign();
+    if constexpr (requires { first.sign(); })
+      return others.defined() ? others * first.sign() : first.sign();
+    return others;
   }
 };
 template <class... T> Transforms<T...> transforms_of(const T &...each) {
@@ -116,10 +129,24 @@ public:
       change = change.sum(-1);
     return log - change;
   }
+  /// Of events of one number.
+  Tensor cdf(const Tensor &value) const {
+    return rising(base_dist.cdf(transforms.inverse(value)));
+  }
+  Tensor icdf(const Tensor &value) const {
+    return transforms.forward(base_dist.icdf(rising(value)));
+  }
   Tensor sample() const {
     return transforms.forward(base_dist.sample()).detach();
   }
   Tensor rsample() const { return transforms.forward(base_dist.rsample()); }
+
+private:
+  /// A part from the other end where the transforms turn the order around.
+  Tensor rising(const Tensor &part) const {
+    Tensor sign = transforms.sign();
+    return sign.defined() ? sign * (part - 0.5) + 0.5 : part;
+  }
 };
 
 } // namespace dl::distributions
