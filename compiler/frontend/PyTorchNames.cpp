@@ -304,16 +304,6 @@ static constexpr PyTorchName kReplaced[] = {
     {"unsqueeze_", "write x = x.unsqueeze(dim)", true},
     {"transpose_", "write x = x.transpose(dim0, dim1)", true},
     {"t_", "write x = x.t()", true},
-    {"masked_scatter",
-     "for a mask of x's shape, write dl::where(mask, "
-     "source.flatten()[(mask.flatten().to(dl::kLong).cumsum(0) - "
-     "1).clamp_min(0)].view(x.sizes()), x)",
-     true},
-    {"masked_scatter_",
-     "for a mask of x's shape, write x.copy_(dl::where(mask, "
-     "source.flatten()[(mask.flatten().to(dl::kLong).cumsum(0) - "
-     "1).clamp_min(0)].view(x.sizes()), x))",
-     true},
     {"new_tensor", "write dl::tensor({...})", true},
     {"upsample", "write F::interpolate", true},
     {"Softmax2d", "write nn::Softmax{1}", true},

@@ -70,6 +70,23 @@ DL_ACTIVATION(Hardtanh, hardtanh, HardtanhOptions, min_val, -1, max_val, 1)
 DL_ACTIVATION(Softplus, softplus, SoftplusOptions, beta, 1, threshold, 20)
 #undef DL_ACTIVATION
 
+/// In training steps with random slopes, else with the middle one.
+class RReLU : public Module {
+public:
+  double lower, upper;
+  bool inplace;
+  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3,
+                 InplaceOptions o = {})
+      : lower(lower), upper(upper), inplace(o.inplace) {}
+  RReLU(double lower, double upper, bool inplace)
+      : lower(lower), upper(upper), inplace(inplace) {}
+  explicit RReLU(functional::RReLUOptions o)
+      : lower(o.lower), upper(o.upper), inplace(o.inplace) {}
+  Tensor forward(Tensor x) {
+    return functional::rrelu(x, lower, upper, dl_is_training(), inplace);
+  }
+};
+
 class Threshold : public Module {
 public:
   double threshold, value;

@@ -104,6 +104,18 @@ inline Tensor tanhshrink(Tensor x) {
   detail::Called called("tanhshrink");
   return x - x.tanh();
 }
+/// In training steps each negative element has a slope of its own.
+inline Tensor rrelu(Tensor x, double lower = 1.0 / 8, double upper = 1.0 / 3,
+                    bool training = false, bool inplace = false) {
+  detail::Called called("rrelu");
+  if (!(lower <= upper))
+    detail::fail("rrelu: slopes from {} to {}; lower is not above upper", lower,
+                 upper);
+  Tensor y = training
+                 ? where(x > 0, x, x * (rand_like(x) * (upper - lower) + lower))
+                 : where(x > 0, x, x * ((lower + upper) / 2));
+  return detail::in_place(x, y, inplace);
+}
 inline Tensor softmin(Tensor x, i64 dim) {
   detail::Called called("softmin");
   return (-x).softmax(dim);
@@ -156,6 +168,10 @@ struct HardtanhOptions {
   double min_val = -1, max_val = 1;
   bool inplace = false;
 };
+struct RReLUOptions {
+  double lower = 1.0 / 8, upper = 1.0 / 3;
+  bool training = false, inplace = false;
+};
 struct SoftplusOptions {
   double beta = 1, threshold = 20;
   bool inplace = false;
@@ -178,6 +194,9 @@ inline Tensor softshrink(Tensor x, ShrinkOptions options) {
 inline Tensor hardtanh(Tensor x, HardtanhOptions options) {
   return detail::in_place(x, hardtanh(x, options.min_val, options.max_val),
                           options.inplace);
+}
+inline Tensor rrelu(Tensor x, RReLUOptions o) {
+  return rrelu(x, o.lower, o.upper, o.training, o.inplace);
 }
 inline Tensor softplus(Tensor x, SoftplusOptions options) {
   return detail::in_place(x, softplus(x, options.beta, options.threshold),

@@ -2,6 +2,7 @@
 // Which bin a value is in, and whether it is in a set. Each value is compared
 // with all: for up to some hundred bins.
 #include "rounding.h"
+#include "scatter_reduce.h"
 
 namespace dl {
 
@@ -56,6 +57,36 @@ inline Tensor bucketize(const Tensor &x, const Tensor &boundaries,
                  boundaries.sizes());
   return searchsorted(boundaries, x, options.right);
 }
+
+/// How many elements are in each of the bins, of one width, between min and
+/// max; max is in the last one. Without these: between the least element and
+/// the greatest.
+inline Tensor Tensor::histc(i64 bins, double min, double max) const {
+  detail::Called called("histc");
+  if (bins < 1 || !(min <= max))
+    detail::fail("histc: {} bins from {} to {}; at least one is wanted, and "
+                 "that max is not below min",
+                 bins, min, max);
+  Tensor x = detach().reshape(-1).to(kFloat), low = full({}, min),
+         high = full({}, max);
+  if (min == max) {
+    low = x.amin(), high = x.amax();
+    Tensor one = low.eq(high);
+    low = dl::where(one, low - 1, low), high = dl::where(one, high + 1, high);
+  }
+  Tensor inside = x.ge(low).logical_and(x.le(high));
+  Tensor place = (dl::where(inside, x, low) - low) * static_cast<double>(bins) /
+                 (high - low);
+  return detail::scattered(inside.to(kFloat), 0,
+                           place.to(kInt64).clamp_max(bins - 1), bins);
+}
+inline Tensor Tensor::histc(HistcOptions o) const {
+  return histc(o.bins, o.min, o.max);
+}
+inline Tensor histc(Tensor x, i64 bins = 100, double min = 0, double max = 0) {
+  return x.histc(bins, min, max);
+}
+inline Tensor histc(Tensor x, HistcOptions options) { return x.histc(options); }
 
 /// Whether each element is one of these.
 inline Tensor isin(const Tensor &elements, const Tensor &test_elements) {

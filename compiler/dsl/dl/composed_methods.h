@@ -1,7 +1,7 @@
 #pragma once
-// Methods of Tensor that composed.h, create.h, lists.h, matrices.h,
-// other_names.h, quantiles.h, repeats.h, scatter_reduce.h, special.h and
-// tensordot.h define.
+// Methods of Tensor that bins.h, composed.h, create.h, in_place.h, lists.h,
+// masks.h, matrices.h, other_names.h, quantiles.h, repeats.h, rounding.h,
+// scatter_reduce.h, special.h and tensordot.h define.
 
 #define DL_COMPOSED_METHODS                                                    \
   Tensor lgamma() const;                                                       \
@@ -47,6 +47,13 @@
   TensorList tensor_split(i64 sections, i64 dim = 0) const;                    \
   TensorList tensor_split(list<i64> indices, i64 dim = 0) const;               \
   Tensor matrix_power(i64 n) const;                                            \
+  Tensor matrix_exp() const;                                                   \
+  Tensor renorm(double p, i64 dim, double maxnorm) const;                      \
+  Tensor renorm_(double p, i64 dim, double maxnorm) const;                     \
+  Tensor histc(i64 bins = 100, double min = 0, double max = 0) const;          \
+  Tensor histc(HistcOptions options) const;                                    \
+  Tensor masked_scatter(Tensor mask, Tensor source) const;                     \
+  Tensor masked_scatter_(Tensor mask, Tensor source) const;                    \
   Tensor repeat_interleave(const Repeats &repeats) const;                      \
   Tensor repeat_interleave(const Repeats &repeats, i64 dim) const;             \
   Tensor repeat_interleave(const Repeats &repeats, const ListDimOptions &o)    \

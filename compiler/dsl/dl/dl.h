@@ -21,6 +21,7 @@
 #include "integrals.h"
 #include "joint_distributions.h"
 #include "keywords.h"
+#include "masks.h"
 #include "matrices.h"
 #include "moments.h"
 #include "muon.h"
@@ -43,4 +44,5 @@
 #include "transformed_distributions.h"
 #include "transformer_decoder.h"
 #include "transforms.h"
+#include "unpool_layers.h"
 #include "zip.h"

@@ -75,6 +75,9 @@ inline Tensor Tensor::fill_(const Operand &value) const {
                           detail::filling("fill_", *this, value));
 }
 inline Tensor Tensor::zero_() const { return fill_(0); }
+inline Tensor Tensor::renorm_(double p, i64 dim, double maxnorm) const {
+  return detail::in_place("renorm_", *this, renorm(p, dim, maxnorm));
+}
 inline Tensor Tensor::copy_(const Tensor &source) const {
   detail::Called called("copy_");
   return detail::in_place("copy_", *this,

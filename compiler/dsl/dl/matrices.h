@@ -39,9 +39,50 @@ inline Tensor Tensor::matrix_power(i64 n) const {
   return power.defined() ? power
                          : zeros_like(*this) + eye(size(-1)).to(dtype());
 }
+
+/// By squaring what Taylor's series gives of a part of it, as often as its norm
+/// asks for (Higham, "Functions of Matrices", 10.3). NaN where 2^10 parts are
+/// not enough: beyond a norm of 1000.
+inline Tensor Tensor::matrix_exp() const {
+  detail::Called called("matrix_exp");
+  if (dim() < 2 || size(-1) != size(-2) || !is_floating_point())
+    detail::fail("matrix_exp: the last two dims are those of a square matrix "
+                 "of floats, got {}",
+                 sizes());
+  constexpr int kSquarings = 10;
+  // What 18 terms are enough for.
+  double most = dl_float_is_double() ? 1.09 : 3.01;
+  Tensor size = detach().abs().sum(-2, true).amax(-1, true);
+  Tensor squarings = zeros_like(size), part = ones_like(size);
+  for (int i = 0; i < kSquarings; ++i) {
+    Tensor isMore = size.gt(most * static_cast<double>(1 << i));
+    squarings = squarings + isMore.to(kFloat);
+    part = dl::where(isMore, part * 0.5, part);
+  }
+  part = dl::where(size.gt(most * (1 << kSquarings)), __builtin_nan(""), part);
+  constexpr int kPowers = 6;
+  Tensor powers[kPowers + 1] = {linalg::detail::unit(*this), *this * part};
+  for (int i = 2; i <= kPowers; ++i)
+    powers[i] = powers[i / 2].matmul(powers[i - i / 2]);
+  double factorials[3 * kPowers + 1] = {1};
+  for (int i = 1; i <= 3 * kPowers; ++i)
+    factorials[i] = factorials[i - 1] * i;
+  Tensor sum; // by Horner's rule in the sixth power
+  for (int j = 3; j-- > 0;) {
+    sum = sum.defined() ? powers[kPowers].matmul(sum)
+                        : powers[kPowers] / factorials[3 * kPowers];
+    for (int i = kPowers; i-- > 0;)
+      sum = sum + powers[i] / factorials[j * kPowers + i];
+  }
+  for (int i = 0; i < kSquarings; ++i)
+    sum = dl::where(squarings.gt(i), sum.matmul(sum), sum);
+  return sum;
+}
 namespace linalg {
+inline Tensor matrix_exp(Tensor a) { return a.matrix_exp(); }
 inline Tensor matrix_power(Tensor a, i64 n) { return a.matrix_power(n); }
 } // namespace linalg
+using linalg::matrix_exp;
 using linalg::matrix_power;
 
 inline Tensor Tensor::inverse() const { return linalg::inv(*this); }

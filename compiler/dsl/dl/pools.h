@@ -26,10 +26,14 @@ inline i64 pooled_size(i64 size, i64 kernel, i64 stride, i64 padding,
   return count + (room >= 0 && more);
 }
 
-/// With holes in the windows, or windows beyond the border: of what each place
-/// of the kernel sees, the first of equal maxima.
-inline Tensor max_of_taps(Tensor x, Pair k, Pair s, Pair p, Pair d,
-                          bool ceil_mode) {
+/// What all windows see, with their number: those of a max pool with holes, or
+/// beyond the border.
+struct PooledWindows {
+  Tensor x;
+  i64 h, w;
+};
+inline PooledWindows windows_of(Tensor x, Pair k, Pair s, Pair p, Pair d,
+                                bool ceil_mode) {
   Shape from = x.sizes();
   if (from.rank != 4 || k.h < 1 || k.w < 1 || s.h < 1 || s.w < 1 || d.h < 1 ||
       d.w < 1 || p.h < 0 || p.w < 0 || 2 * p.h > k.h || 2 * p.w > k.w)
@@ -44,18 +48,22 @@ inline Tensor max_of_taps(Tensor x, Pair k, Pair s, Pair p, Pair d,
          "{} with padding {}",
          Shape(k), Shape(d), from, Shape(p));
   i64 high = (h - 1) * s.h + (k.h - 1) * d.h + 1,
-      wide = (w - 1) * s.w + (k.w - 1) * d.w + 1, // what all windows see
-      below = high - p.h - from[2], right = wide - p.w - from[3];
+      wide = (w - 1) * s.w + (k.w - 1) * d.w + 1, below = high - p.h - from[2],
+      right = wide - p.w - from[3];
   x = pad(x, {p.w, right > 0 ? right : 0, p.h, below > 0 ? below : 0},
           "constant", -__builtin_inf());
-  if (d == Pair(1))
-    return emit_max_pool(x.slice(2, 0, high).slice(3, 0, wide), k, s, {0, 0});
+  return {x.slice(2, 0, high).slice(3, 0, wide), h, w};
+}
+/// Of what each place of the kernel sees, the first of equal maxima.
+inline ValuesAndIndices max_of_taps(const PooledWindows &of, Pair k, Pair s,
+                                    Pair d) {
   TensorList taps;
   for (i64 i = 0; i < k.h; ++i)
     for (i64 j = 0; j < k.w; ++j)
-      taps.push_back(x.slice(2, i * d.h, i * d.h + (h - 1) * s.h + 1, s.h)
-                         .slice(3, j * d.w, j * d.w + (w - 1) * s.w + 1, s.w));
-  return stack(taps, -1).max(-1).values;
+      taps.push_back(
+          of.x.slice(2, i * d.h, i * d.h + (of.h - 1) * s.h + 1, s.h)
+              .slice(3, j * d.w, j * d.w + (of.w - 1) * s.w + 1, s.w));
+  return stack(taps, -1).max(-1);
 }
 
 /// How many elements the windows along one dim average over.
@@ -74,13 +82,19 @@ inline Tensor max_pool2d(Tensor x, Pair kernel_size,
                          const MaxPool2dOptions &options = {}) {
   detail::Called called("max_pool2d");
   if (options.return_indices)
-    detail::unsupported("max_pool2d: return_indices = true: not in this "
-                        "version");
-  Pair stride = options.stride == Pair(0) ? kernel_size : options.stride;
-  return options.ceil_mode || options.dilation != Pair(1)
-             ? detail::max_of_taps(x, kernel_size, stride, options.padding,
-                                   options.dilation, options.ceil_mode)
-             : detail::emit_max_pool(x, kernel_size, stride, options.padding);
+    detail::fail("max_pool2d: return_indices = true: auto [y, indices] = "
+                 "F::max_pool2d_with_indices(x, 2) gives both, as does "
+                 "pool.forward_with_indices(x) of an nn::MaxPool2d");
+  Pair stride = options.stride == Pair(0) ? kernel_size : options.stride,
+       dilation = options.dilation;
+  if (!options.ceil_mode && dilation == Pair(1))
+    return detail::emit_max_pool(x, kernel_size, stride, options.padding);
+  detail::PooledWindows windows = detail::windows_of(
+      x, kernel_size, stride, options.padding, dilation, options.ceil_mode);
+  return dilation == Pair(1)
+             ? detail::emit_max_pool(windows.x, kernel_size, stride, {0, 0})
+             : detail::max_of_taps(windows, kernel_size, stride, dilation)
+                   .values;
 }
 
 inline Tensor avg_pool2d(Tensor x, Pair kernel_size,

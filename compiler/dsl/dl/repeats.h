@@ -34,8 +34,15 @@ inline Tensor repeated(const Tensor &x, const Repeats &repeats, i64 dim) {
   return cat(parts, at);
 }
 
-/// By repeats that are data: the element of each place is the one before whose
-/// end as many others have ended.
+/// For each of `length` places how many have ended there: the number of the one
+/// that it belongs to. The ends are in order, and none is beyond `length`.
+inline Tensor owners(const Tensor &ends, i64 length) {
+  return scattered(full(ends.sizes(), 1, kInt64), 0, ends, length + 1)
+      .narrow(0, 0, length)
+      .cumsum(0);
+}
+
+/// By repeats that are data.
 inline Tensor repeated(const Tensor &x, const Tensor &repeats, i64 dim,
                        i64 length) {
   const char *what = "repeat_interleave";
@@ -58,10 +65,7 @@ inline Tensor repeated(const Tensor &x, const Tensor &repeats, i64 dim,
                2);
   flag_indices(length - ends.narrow(0, size - 1, 1), 1,
                "{}: the repeats do not add up to output_size = {}", texts, 2);
-  Tensor ended = scattered(full({size}, 1, kInt64), 0, ends, length + 1)
-                     .narrow(0, 0, length)
-                     .cumsum(0);
-  return rows(x, at, ended.clamp_max(size - 1));
+  return rows(x, at, owners(ends, length).clamp_max(size - 1));
 }
 
 } // namespace detail

@@ -159,6 +159,27 @@ inline Tensor norm(Tensor x, double p, const Dims &dims, ReduceOptions o) {
 }
 inline Tensor norm(Tensor x, NormOptions options) { return x.norm(options); }
 
+/// Slices along a dim whose p-norm is more than maxnorm become as long as that.
+inline Tensor Tensor::renorm(double p, i64 dim, double maxnorm) const {
+  detail::Called called("renorm");
+  Shape from = sizes();
+  i64 at = detail::wrap("renorm", dim, from.rank, from);
+  if (from.rank < 2 || !(p > 0) || !(maxnorm >= 0))
+    detail::fail("renorm: p = {}, maxnorm = {} of {}; a norm above 0, a length "
+                 "of at least 0 and slices of numbers are wanted",
+                 p, maxnorm, from);
+  Dims others(list<i64>{});
+  for (i64 i = 0; i < from.rank; ++i)
+    if (i != at)
+      others.push_back(i);
+  Tensor size = norm(p, others, true), isLong = size.gt(maxnorm);
+  return *this *
+         dl::where(isLong, maxnorm / (dl::where(isLong, size, 1.0) + 1e-7), 1);
+}
+inline Tensor renorm(Tensor x, double p, i64 dim, double maxnorm) {
+  return x.renorm(p, dim, maxnorm);
+}
+
 inline Tensor Tensor::any(const Dims &dims, bool keepdim) const {
   detail::Called called("any");
   return detail::amax("any", detail::truth(*this), dims, keepdim);

@@ -91,6 +91,11 @@ public:
 struct RepeatInterleaveOptions {
   i64 dim = kEnd, output_size = 0;
 };
+/// max = min: from the least element to the greatest.
+struct HistcOptions {
+  i64 bins = 100;
+  double min = 0, max = 0;
+};
 struct IndexAddOptions {
   double alpha = 1;
 };

@@ -1,6 +1,7 @@
 #pragma once
 // Products, distances and stacks that consist of other ops.
 #include "einsum.h"
+#include "repeats.h"
 #include "rounding.h"
 
 namespace dl {
@@ -141,6 +142,24 @@ inline Tensor cdist(Tensor a, Tensor b, double p = 2) {
   if (!(p >= 0))
     detail::fail("cdist: p = {}; at least 0 is wanted", p);
   return (a.unsqueeze(-2) - b.unsqueeze(-3)).norm(p, -1);
+}
+/// The distances of each two of the rows, as cdist has them above its diagonal.
+inline Tensor pdist(Tensor x, double p = 2) {
+  detail::Called called("pdist");
+  if (x.dim() != 2 || x.size(0) < 2)
+    detail::fail("pdist: two rows or more are wanted, got {}", x.sizes());
+  if (!(p >= 0))
+    detail::fail("pdist: p = {}; at least 0 is wanted", p);
+  i64 rows = x.size(0), count = rows * (rows - 1) / 2;
+  // A row is compared with all behind it: with rows - 1 - number.
+  Tensor number = arange(rows - 1), behind = rows - 1 - number;
+  Tensor ends = behind.cumsum(0), first = detail::owners(ends, count);
+  Tensor begin = detail::rows(ends - behind, 0, first);
+  Tensor second = arange(count) - begin + first + 1;
+  return (detail::rows(x, 0, first) - detail::rows(x, 0, second)).norm(p, -1);
+}
+namespace nn::functional {
+using dl::pdist;
 }
 /// One after the other along dim 1; of vectors along dim 0.
 inline Tensor hstack(const TensorList &tensors) {

@@ -2,6 +2,7 @@
 // Layers of windows: convolutions and pools of sequences, images and volumes.
 #include "adaptive_pools.h"
 #include "layers.h"
+#include "unpools.h"
 
 namespace dl::nn {
 
@@ -165,7 +166,7 @@ DL_TRANSPOSED(ConvTranspose3d, conv_transpose3d, Triple,
     options.padding = padding;                                                 \
   }
 
-#define DL_MAX_POOL(Name, function, Size, Options)                             \
+#define DL_MAX_POOL(Name, function, Size, Options, ...)                        \
   class Name : public Module {                                                 \
   public:                                                                      \
     Size kernel_size;                                                          \
@@ -191,9 +192,18 @@ DL_TRANSPOSED(ConvTranspose3d, conv_transpose3d, Triple,
     Tensor forward(Tensor x) {                                                 \
       return functional::function(x, kernel_size, options);                    \
     }                                                                          \
+    __VA_ARGS__                                                                \
   }
-DL_MAX_POOL(MaxPool1d, max_pool1d, i64, MaxPool1dOptions);
-DL_MAX_POOL(MaxPool2d, max_pool2d, Pair, MaxPool2dOptions);
+#define DL_WITH_INDICES(function)                                              \
+  ValuesAndIndices forward_with_indices(Tensor x) {                            \
+    detail::Scope scope(*this);                                                \
+    return functional::function(x, kernel_size, options);                      \
+  }
+DL_MAX_POOL(MaxPool1d, max_pool1d, i64, MaxPool1dOptions,
+            DL_WITH_INDICES(max_pool1d_with_indices));
+DL_MAX_POOL(MaxPool2d, max_pool2d, Pair, MaxPool2dOptions,
+            DL_WITH_INDICES(max_pool2d_with_indices));
+#undef DL_WITH_INDICES
 DL_MAX_POOL(MaxPool3d, max_pool3d, Triple, MaxPool3dOptions);
 #undef DL_MAX_POOL
 
