@@ -21,6 +21,7 @@ Decayed decayed_either_way(const Options &o, const Updated &p) {
 
 struct AdamaxOptions {
   Scalar lr = 2e-3;
+  detail::ByName by_name = {};
   Betas betas{};
   Scalar eps = 1e-8, weight_decay = 0;
   bool maximize = false;
@@ -42,7 +43,9 @@ struct AdamaxGroup {
   detail::Given<bool> maximize{};
 
   AdamaxOptions over(const AdamaxOptions &standard) const {
-    return {lr.otherwise(standard.lr), betas.otherwise(standard.betas),
+    return {lr.otherwise(standard.lr),
+            {},
+            betas.otherwise(standard.betas),
             eps.otherwise(standard.eps),
             weight_decay.otherwise(standard.weight_decay),
             maximize.otherwise(standard.maximize)};
@@ -67,6 +70,7 @@ public:
 
 struct NAdamOptions {
   Scalar lr = 2e-3;
+  detail::ByName by_name = {};
   Betas betas{};
   Scalar eps = 1e-8, weight_decay = 0, momentum_decay = 4e-3;
   bool decoupled_weight_decay = false, maximize = false;
@@ -90,6 +94,7 @@ struct NAdamGroup {
 
   NAdamOptions over(const NAdamOptions &standard) const {
     return {lr.otherwise(standard.lr),
+            {},
             betas.otherwise(standard.betas),
             eps.otherwise(standard.eps),
             weight_decay.otherwise(standard.weight_decay),
@@ -123,6 +128,7 @@ public:
 
 struct RAdamOptions {
   Scalar lr = 1e-3;
+  detail::ByName by_name = {};
   Betas betas{};
   Scalar eps = 1e-8, weight_decay = 0;
   bool decoupled_weight_decay = false, maximize = false;
@@ -145,6 +151,7 @@ struct RAdamGroup {
 
   RAdamOptions over(const RAdamOptions &standard) const {
     return {lr.otherwise(standard.lr),
+            {},
             betas.otherwise(standard.betas),
             eps.otherwise(standard.eps),
             weight_decay.otherwise(standard.weight_decay),
@@ -179,6 +186,7 @@ public:
 
 struct LionOptions {
   Scalar lr = 1e-4;
+  detail::ByName by_name = {};
   Betas betas{0.9, 0.99};
   Scalar weight_decay = 0;
   bool maximize = false;
@@ -200,7 +208,9 @@ struct LionGroup {
   detail::Given<bool> maximize{};
 
   LionOptions over(const LionOptions &standard) const {
-    return {lr.otherwise(standard.lr), betas.otherwise(standard.betas),
+    return {lr.otherwise(standard.lr),
+            {},
+            betas.otherwise(standard.betas),
             weight_decay.otherwise(standard.weight_decay),
             maximize.otherwise(standard.maximize)};
   }

@@ -59,6 +59,7 @@ namespace detail {
 /// Adam and AdamW: the latter's weight decay is apart from the gradient.
 template <bool Decoupled> struct AdamOptions {
   Scalar lr = 1e-3;
+  ByName by_name = {};
   Betas betas{};
   Scalar eps = 1e-8, weight_decay = Decoupled ? 1e-2 : 0;
   bool amsgrad = false, maximize = false;
@@ -83,6 +84,7 @@ template <bool Decoupled> struct AdamGroup {
 
   AdamOptions<Decoupled> over(const AdamOptions<Decoupled> &standard) const {
     return {lr.otherwise(standard.lr),
+            {},
             betas.otherwise(standard.betas),
             eps.otherwise(standard.eps),
             weight_decay.otherwise(standard.weight_decay),

@@ -238,6 +238,10 @@ public:
   template <detail::Rate Lr>
   Optimizer(list<Group> given, const Lr &lr, const Options &options = {})
       : Optimizer(given, at(lr, options)) {}
+  DL_OPTIONS_BY_POSITION(const Range &, detail::SourceOf<Group> Range)
+  DL_OPTIONS_BY_POSITION(list<Parameter>, class = void)
+  DL_OPTIONS_BY_POSITION(list<Parameters>, int = 0)
+  DL_OPTIONS_BY_POSITION(list<Group>, class = void)
   ~Optimizer() { delete[] groups; }
 
   void add_param_group(const Group &group) {

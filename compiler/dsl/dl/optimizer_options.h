@@ -8,6 +8,13 @@ namespace dl::optim {
 struct Betas {
   Scalar first = 0.9, second = 0.999;
 };
+/// {0.9, 0.95} behind the learning rate, and no braces with names in them.
+struct GivenBetas {
+  Betas betas;
+  GivenBetas(const Scalar &first, const Scalar &second)
+      : betas{first, second} {}
+  GivenBetas(const Betas &betas) : betas(betas) {}
+};
 
 namespace detail {
 
@@ -67,6 +74,49 @@ inline void require_betas(const char *optimizer, const Betas &betas) {
       fail("{}: a beta is at least 0 and below 1, got {}", optimizer,
            beta.known);
 }
+
+/// What stands behind the lr is by_name where it is betas: {0.9, 0.95} is no
+/// lr and what comes after it.
+template <class Options>
+concept HasBetas = requires(Options &o) {
+  o.by_name;
+  o.betas;
+};
+template <class Options, class... T>
+concept ByPosition =
+    !HasBetas<Options> && requires(const T &...given) { Options(given...); };
+template <class Options, class... T>
+concept ByPositionBehindBetas =
+    HasBetas<Options> && requires(const Betas &betas, const T &...given) {
+      Options(Scalar(0), ByName(), betas, given...);
+    };
 } // namespace detail
 
 } // namespace dl::optim
+
+/// The options in PyTorch's order, which is that of their members: SGD(p, 0.1,
+/// 0.9), Adam(p, 1e-3, {0.9, 0.95}, 1e-8), and the last ones by name.
+#define DL_OPTIONS_BY_POSITION(Kind, ...)                                      \
+  template <__VA_ARGS__, detail::Rate Lr, detail::Rate Second, class... More>  \
+    requires detail::ByPosition<Options, Lr, Second, More...>                  \
+  Optimizer(Kind params, const Lr &lr, const Second &second,                   \
+            const More &...more)                                               \
+      : Optimizer(params, Options(lr, second, more...)) {}                     \
+  template <__VA_ARGS__, detail::Rate Lr, detail::Rate Momentum>               \
+    requires requires(Options o) { o.dampening; }                              \
+  Optimizer(Kind params, const Lr &lr, const Momentum &momentum,               \
+            Options options)                                                   \
+      : Optimizer(params,                                                      \
+                  (options.lr = lr, options.momentum = momentum, options)) {}  \
+  template <__VA_ARGS__, detail::Rate Lr, class... More>                       \
+    requires detail::ByPositionBehindBetas<Options, More...>                   \
+  Optimizer(Kind params, const Lr &lr, const GivenBetas &betas,                \
+            const More &...more)                                               \
+      : Optimizer(params,                                                      \
+                  Options(lr, detail::ByName(), betas.betas, more...)) {}      \
+  template <__VA_ARGS__, detail::Rate Lr>                                      \
+    requires detail::HasBetas<Options>                                         \
+  Optimizer(Kind params, const Lr &lr, const GivenBetas &betas,                \
+            Options options)                                                   \
+      : Optimizer(params,                                                      \
+                  (options.lr = lr, options.betas = betas.betas, options)) {}
