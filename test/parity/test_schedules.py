@@ -68,6 +68,8 @@ SCHEDULES = [
      "s = S.LambdaLR(o, lambda t: 0.95 ** t / (1 + t))", False),
     (SGD, "S::LambdaLR s{i}(o{i}, [](auto t) {{ return dl::where(t < 4, (t + 1) / 4, dl::minimum(1.0, 2 / dl::sqrt(t))); }});",
      "s = S.LambdaLR(o, lambda t: (t + 1) / 4 if t < 4 else min(1.0, 2 / t ** 0.5))", True),
+    (SGD, "S::MultiplicativeLR s{i}(o{i}, [](dl::Scalar) {{ return 0.95; }});", "s = S.MultiplicativeLR(o, lambda t: 0.95)", False),
+    (ADAM, "S::MultiplicativeLR s{i}(o{i}, [](auto) {{ return 0.5; }});", "s = S.MultiplicativeLR(o, lambda t: 0.5)", True),
     (SGD, WARM[0] + " S::CosineAnnealingLR b{i}(o{i}, 20, {{.eta_min = 0.001}}); S::SequentialLR s{i}(o{i}, {{a{i}, b{i}}}, {{6}});",
      WARM[1] + "; b = S.CosineAnnealingLR(o, 20, 0.001); s = S.SequentialLR(o, [a, b], [6])", False),
     (SGD, WARM[0] + " S::ConstantLR b{i}(o{i}, {{.factor = 0.5}}); S::ExponentialLR c{i}(o{i}, 0.8); "

@@ -1,5 +1,5 @@
 #pragma once
-// LambdaLR: a learning rate as a function of the model's.
+// Learning rates as functions of the model's.
 #include "schedulers.h"
 
 namespace dl::optim::lr_scheduler {
@@ -33,37 +33,67 @@ template <class Function> struct FunctionOfGroup<Function> {
     return static_cast<Scalar>(first(t));
   }
 };
+/// Schedulers made of functions, one for all groups or one for each.
+template <class... Functions> class OfFunctions : public LRScheduler {
+  static_assert(!(TakesNumber<Functions>::value || ...),
+                "dl: the number of the step is there when the plan runs: write "
+                "[](dl::Scalar t) { return ...; }, and dl::where(t < 3, 0.1, "
+                "1.0) where an `if` or ?: would be");
+  static constexpr int kCount = sizeof...(Functions);
+  FunctionOfGroup<Functions...> functions;
+
+  void require_one_each(int groups) const {
+    if (kCount > 1 && groups != kCount)
+      fail("{}: {} functions for {} groups of parameters; one for each is "
+           "wanted, or one for all",
+           name, kCount, groups);
+  }
+
+protected:
+  OfFunctions(const char *name, OptimizerBase &optimizer, Functions... each)
+      : LRScheduler(name, optimizer), functions(each...) {
+    require_one_each(optimizer.group_count());
+  }
+  Scalar factor(int group, Scalar t) const {
+    if (group >= kCount) // was added since
+      require_one_each(group + 1);
+    return functions(group, t);
+  }
+};
 } // namespace detail
 
 /// base times f(t), where f computes with a dl::Scalar; one for all groups of
 /// parameters, or one for each, in their order:
 ///   LambdaLR scheduler(optimizer, [](dl::Scalar t) { return 1 / (1 + t); });
-template <class... Functions> class LambdaLR : public LRScheduler {
-  static_assert(!(detail::TakesNumber<Functions>::value || ...),
-                "dl: the number of the step is there when the plan runs: write "
-                "[](dl::Scalar t) { return ...; }, and dl::where(t < 3, 0.1, "
-                "1.0) where an `if` or ?: would be");
-  static constexpr int kCount = sizeof...(Functions);
-  detail::FunctionOfGroup<Functions...> functions;
-
-  static void require_one_each(int groups) {
-    if (kCount > 1 && groups != kCount)
-      detail::fail("LambdaLR: {} functions for {} groups of parameters; one "
-                   "for each is wanted, or one for all",
-                   kCount, groups);
-  }
-
+template <class... Functions>
+class LambdaLR : public detail::OfFunctions<Functions...> {
 public:
   LambdaLR(OptimizerBase &optimizer, Functions... lr_lambdas)
-      : LRScheduler("LambdaLR", optimizer), functions(lr_lambdas...) {
-    require_one_each(optimizer.group_count());
-  }
+      : detail::OfFunctions<Functions...>("LambdaLR", optimizer,
+                                          lr_lambdas...) {}
   Scalar rate(int group, Scalar base, Scalar t) const override {
-    if (group >= kCount) // was added since
-      require_one_each(group + 1);
-    return base * functions(group, t);
+    return base * this->factor(group, t);
   }
   bool multiplies() const override { return false; }
+};
+
+/// Times f at each step: `[](dl::Scalar) { return 0.95; }`. In closed form that
+/// is a power of what does not change.
+template <class... Functions>
+class MultiplicativeLR : public detail::OfFunctions<Functions...> {
+public:
+  MultiplicativeLR(OptimizerBase &optimizer, Functions... lr_lambdas)
+      : detail::OfFunctions<Functions...>("MultiplicativeLR", optimizer,
+                                          lr_lambdas...) {}
+  Scalar rate(int group, Scalar base, Scalar t) const override {
+    Scalar factor = this->factor(group, t);
+    if (!factor.is_known() && factor.id != this->factor(group, t + 1).id)
+      detail::fail("MultiplicativeLR: the factor is a number or a setting, the "
+                   "same in each step; where it changes write what it comes to "
+                   "as LambdaLR: [](dl::Scalar t) { return ...; }, times the "
+                   "rate of the beginning");
+    return base * pow(factor, t);
+  }
 };
 
 } // namespace dl::optim::lr_scheduler
