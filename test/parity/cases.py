@@ -147,6 +147,7 @@ CASES = [
     model("first_order", 10, 75, x=normal(6), labels=labels(3)),
     model("penalties", 8, 64, salt=2, real=normal(2, 6, 6), fake=normal(2, 6, 6), x=normal(6), labels=labels(3)),
     model("functions", 8, 64, x=normal(6), labels=labels(3), domains=labels(2)),
+    model("bounded", 10, 70, salt=1, x=tokens(6), labels=labels(3)),
     model("recurrent", 11, 90, salt=2, x=normal(12, 5), labels=labels(3)),
     model("packed", 11, 90, x=normal(9, 5), ends=labels(9), labels=labels(3)),
     model("parametrized", 8, 60, x=normal(4, 7), labels=labels(3)),

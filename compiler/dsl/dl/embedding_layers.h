@@ -34,9 +34,12 @@ public:
     weight = detail::table("Embedding", num_embeddings, embedding_dim,
                            options.padding_idx);
   }
-  Embedding(i64 num_embeddings, i64 embedding_dim, i64 padding_idx)
+  Embedding(i64 num_embeddings, i64 embedding_dim, i64 padding_idx,
+            double max_norm = inf, double norm_type = 2)
       : Embedding(num_embeddings, embedding_dim,
-                  EmbeddingOptions{.padding_idx = padding_idx}) {}
+                  EmbeddingOptions{.padding_idx = padding_idx,
+                                   .max_norm = max_norm,
+                                   .norm_type = norm_type}) {}
   Tensor forward(Tensor input) {
     return functional::embedding(input, weight, options);
   }

@@ -1,5 +1,6 @@
 #pragma once
 // Rows of a table, one by one and in bags.
+#include "function.h"
 #include "order.h"
 #include "scans.h"
 #include "scatter_reduce.h"
@@ -7,10 +8,12 @@
 namespace dl::nn {
 
 /// padding_idx: rows of this index get no gradient; negative ones count from
-/// the end. None unless it is set.
+/// the end. None unless it is set. max_norm: rows that are chosen and longer,
+/// in the norm_type-norm, become as long as that.
 struct EmbeddingOptions {
   static constexpr i64 kNone = -kEnd;
   i64 padding_idx = kNone;
+  double max_norm = inf, norm_type = 2;
 };
 
 /// mode: "mean", "sum" or "max". per_sample_weights multiply what is summed.
@@ -21,9 +24,39 @@ struct EmbeddingBagOptions {
   i64 padding_idx = EmbeddingOptions::kNone;
   Tensor per_sample_weights = {}, offsets = {};
   bool include_last_offset = false;
+  double max_norm = inf, norm_type = 2;
 };
 
 namespace functional {
+
+namespace detail {
+using namespace nn::detail;
+/// Shortened rows, to the gradient the rows themselves.
+struct Shortened : autograd::Function<Shortened> {
+  static Tensor forward(autograd::AutogradContext *, Tensor rows,
+                        double norm_type, double max_norm) {
+    return rows.reshape({-1, rows.size(-1)})
+        .renorm(norm_type, 0, max_norm)
+        .reshape(rows.sizes());
+  }
+  static TensorList backward(autograd::AutogradContext *, TensorList grads) {
+    return {grads[0], {}, {}};
+  }
+};
+/// The rows that are chosen are shortened in the table itself, as PyTorch does
+/// it: in training steps, where it is a parameter.
+inline void shorten_rows(const Tensor &weight, const Tensor &indices,
+                         const EmbeddingOptions &o) {
+  Tensor places = indices.reshape(-1);
+  Tensor named =
+      scattered(full(places.sizes(), 1, kInt64), 0, places, weight.size(0))
+          .gt(0)
+          .unsqueeze(1);
+  NoGradGuard no_grad;
+  Tensor table = weight.data();
+  table.copy_(where(named, table.renorm(o.norm_type, 0, o.max_norm), table));
+}
+} // namespace detail
 
 /// Rows of `weight`, in the shape of the indices: [N,T] gives [N,T,D].
 inline Tensor embedding(Tensor input, Tensor weight,
@@ -36,7 +69,14 @@ inline Tensor embedding(Tensor input, Tensor weight,
                  weight.sizes());
   i64 count = weight.size(0), padding = options.padding_idx;
   detail::check_indices("embedding", indices, count);
+  bool isBounded = options.max_norm < inf,
+       inTable = isBounded && dl_is_training() && dl_is_state(weight.id);
+  if (inTable)
+    detail::shorten_rows(weight, indices, options);
   Tensor chosen = detail::rows(weight, 0, indices);
+  if (isBounded && !inTable)
+    chosen =
+        detail::Shortened::apply(chosen, options.norm_type, options.max_norm);
   if (padding == EmbeddingOptions::kNone)
     return chosen;
   if (padding < -count || padding >= count)
@@ -47,7 +87,6 @@ inline Tensor embedding(Tensor input, Tensor weight,
 }
 
 namespace detail {
-using namespace nn::detail;
 /// Rows [N,D] of a list of indices, reduced over the bags that begin at these
 /// offsets; `used` [N] says which count.
 inline Tensor rows_of_bags(const Tensor &rows, const Tensor &used,
@@ -105,7 +144,10 @@ inline Tensor embedding_bag(Tensor input, Tensor weight,
     detail::fail("embedding_bag: per_sample_weights are {}, the indices {}",
                  given.sizes(), input.sizes());
   i64 padding = options.padding_idx;
-  Tensor rows = embedding(input, weight, {.padding_idx = padding});
+  Tensor rows = embedding(input, weight,
+                          {.padding_idx = padding,
+                           .max_norm = options.max_norm,
+                           .norm_type = options.norm_type});
   if (given.defined())
     rows = rows * given.unsqueeze(-1);
   bool all = padding == EmbeddingOptions::kNone;

@@ -77,10 +77,16 @@ struct RecurrentWeights {
   /// No other step reads weight_hh. Its gradient without a state is zeros then,
   /// as PyTorch has it: weights decay, momentum goes on.
   bool alone = false;
+  /// Of an LSTM whose output is less than its cell: [proj_size, hidden_size].
+  Parameter weight_hr{};
 
-  void make(i64 input_size, i64 hidden_size, i64 gates, bool bias) {
+  void make(i64 input_size, i64 hidden_size, i64 gates, bool bias,
+            i64 proj_size = 0) {
+    i64 output_size = proj_size ? proj_size : hidden_size;
     weight_ih = fan_in_uniform({gates * hidden_size, input_size}, hidden_size);
-    weight_hh = fan_in_uniform({gates * hidden_size, hidden_size}, hidden_size);
+    weight_hh = fan_in_uniform({gates * hidden_size, output_size}, hidden_size);
+    if (proj_size)
+      weight_hr = fan_in_uniform({proj_size, hidden_size}, hidden_size);
     if (!bias)
       return;
     bias_ih = fan_in_uniform({gates * hidden_size}, hidden_size);
@@ -109,7 +115,8 @@ struct RecurrentWeights {
     Tensor c = gates[0].sigmoid() * gates[2].tanh();
     if (before.c.defined())
       c = gates[1].sigmoid() * before.c + c;
-    return {gates[3].sigmoid() * c.tanh(), c};
+    Tensor h = gates[3].sigmoid() * c.tanh();
+    return {weight_hr.defined() ? functional::linear(h, weight_hr) : h, c};
   }
   Tensor gru(const Tensor &input, const Tensor &before) const {
     Tensor h = state(input, before);
@@ -138,6 +145,7 @@ class RecurrentModule : public Module {
     what = other.what, weights = other.weights, layers = other.layers;
     directions = other.directions, input_size = other.input_size;
     hidden_size = other.hidden_size, batch_first = other.batch_first;
+    proj_size = other.proj_size;
     dropout = other.dropout, add_biases = other.add_biases;
     other.weights = nullptr;
     other.layers = 0;
@@ -162,10 +170,11 @@ protected:
     dropout = o.dropout;
     weights = new RecurrentWeights[static_cast<unsigned>(layers * directions)];
     for (int i = 0; i < layers * directions; ++i)
-      weights[i].make(i < directions ? input_size : directions * hidden_size,
-                      hidden_size, gates, o.bias);
+      weights[i].make(i < directions ? input_size : directions * output_size(),
+                      hidden_size, gates, o.bias, proj_size);
   }
 
+  i64 output_size() const { return proj_size ? proj_size : hidden_size; }
   /// Time goes first inside: the steps of a sequence lie beside each other, and
   /// what all of them need or give is one block of memory.
   Tensor time_first(const Tensor &x) const {
@@ -223,19 +232,19 @@ protected:
     }
     return x;
   }
-  /// The state that a layer begins with: [layers * directions, N, H].
-  Tensor initial(const Tensor &states, int index) const {
+  /// The state that a layer begins with: [layers * directions, N, size].
+  Tensor initial(const Tensor &states, int index, i64 size) const {
     if (!states.defined())
       return {};
     if (states.dim() != 3 || states.size(0) != layers * directions ||
-        states.size(2) != hidden_size)
+        states.size(2) != size)
       fail("{}: a state is [{},batch,{}], got {}", what, layers * directions,
-           hidden_size, states.sizes());
+           size, states.sizes());
     return states.select(0, index);
   }
 
 public:
-  i64 input_size = 0, hidden_size = 0;
+  i64 input_size = 0, hidden_size = 0, proj_size = 0;
 
   RecurrentModule(RecurrentModule &&other) noexcept
       : Module(static_cast<Module &&>(other)) {
@@ -252,11 +261,12 @@ public:
 
   void visit_members(Visitor &visitor) override {
     const char *kinds[] = {"weight_ih_l", "weight_hh_l", "bias_ih_l",
-                           "bias_hh_l"};
+                           "bias_hh_l", "weight_hr_l"};
     for (int i = 0; i < layers * directions; ++i) {
       Parameter *members[] = {&weights[i].weight_ih, &weights[i].weight_hh,
-                              &weights[i].bias_ih, &weights[i].bias_hh};
-      for (int k = 0; k < 4; ++k) {
+                              &weights[i].bias_ih, &weights[i].bias_hh,
+                              &weights[i].weight_hr};
+      for (int k = 0; k < 5; ++k) {
         char name[40], *end = name;
         IndexName number(i / directions);
         for (const char *part :
@@ -267,25 +277,6 @@ public:
         visitor.parameter(name, *members[k]);
       }
     }
-  }
-};
-
-/// The last states of all layers as one tensor.
-class LastStates {
-  Tensor *states;
-  int count;
-
-public:
-  explicit LastStates(int count)
-      : states(new Tensor[static_cast<unsigned>(count)]), count(count) {}
-  LastStates(const LastStates &) = delete;
-  ~LastStates() { delete[] states; }
-  Tensor &operator[](int index) { return states[index]; }
-  Tensor together() const {
-    TensorList all;
-    for (int i = 0; i < count; ++i)
-      all.push_back(states[i]);
-    return stack(all);
   }
 };
 

@@ -5,6 +5,25 @@
 namespace dl::nn {
 
 namespace detail {
+/// The last states of all layers as one tensor.
+class LastStates {
+  Tensor *states;
+  int count;
+
+public:
+  explicit LastStates(int count)
+      : states(new Tensor[static_cast<unsigned>(count)]), count(count) {}
+  LastStates(const LastStates &) = delete;
+  ~LastStates() { delete[] states; }
+  Tensor &operator[](int index) { return states[index]; }
+  Tensor together() const {
+    TensorList all;
+    for (int i = 0; i < count; ++i)
+      all.push_back(states[i]);
+    return stack(all);
+  }
+};
+
 /// Layers whose state is h alone.
 class HiddenModule : public RecurrentModule {
   /// h of the next time, or the first one.
@@ -14,13 +33,14 @@ class HiddenModule : public RecurrentModule {
   RecurrentResult through(const Tensor &input, const Tensor &lengths,
                           const Tensor &h0) const {
     LastStates h(layers * directions);
-    Tensor output = run(input, lengths,
-                        [&](const RecurrentWeights &w, const Tensor &x,
-                            int index, bool first, const Tensor &there) {
-                          Tensor before = first ? initial(h0, index) : h[index];
-                          return h[index] =
-                                     kept(there, next(w, x, before), before);
-                        });
+    Tensor output =
+        run(input, lengths,
+            [&](const RecurrentWeights &w, const Tensor &x, int index,
+                bool first, const Tensor &there) {
+              Tensor before =
+                  first ? initial(h0, index, hidden_size) : h[index];
+              return h[index] = kept(there, next(w, x, before), before);
+            });
     return {output, h.together()};
   }
 
@@ -76,8 +96,10 @@ public:
   LSTM(i64 input_size, i64 hidden_size, const LSTMOptions &o = {})
       : RecurrentModule("LSTM") {
     this->input_size = input_size, this->hidden_size = hidden_size;
-    if (o.proj_size)
-      detail::unsupported("LSTM: proj_size: not in this version");
+    if (o.proj_size < 0 || (o.proj_size && o.proj_size >= hidden_size))
+      detail::fail("LSTM: proj_size = {}; less than hidden_size = {} is wanted",
+                   o.proj_size, hidden_size);
+    proj_size = o.proj_size;
     make(4, o);
   }
   /// The number of layers by position: nn::LSTM(32, 64, 2, {.batch_first =
@@ -107,17 +129,18 @@ private:
   LSTMResult through(const Tensor &input, const Tensor &lengths,
                      const LSTMState &initials) {
     detail::LastStates h(layers * directions), c(layers * directions);
-    Tensor output = run(
-        input, lengths,
-        [&](const detail::RecurrentWeights &w, const Tensor &x, int index,
-            bool first, const Tensor &there) {
-          LSTMState before{h[index], c[index]};
-          if (first)
-            before = {initial(initials.h, index), initial(initials.c, index)};
-          LSTMState state = w.lstm(x, before);
-          c[index] = detail::kept(there, state.c, before.c);
-          return h[index] = detail::kept(there, state.h, before.h);
-        });
+    Tensor output = run(input, lengths,
+                        [&](const detail::RecurrentWeights &w, const Tensor &x,
+                            int index, bool first, const Tensor &there) {
+                          LSTMState before{h[index], c[index]};
+                          if (first)
+                            before = {initial(initials.h, index, output_size()),
+                                      initial(initials.c, index, hidden_size)};
+                          LSTMState state = w.lstm(x, before);
+                          c[index] = detail::kept(there, state.c, before.c);
+                          return h[index] =
+                                     detail::kept(there, state.h, before.h);
+                        });
     return {output, {h.together(), c.together()}};
   }
 };
