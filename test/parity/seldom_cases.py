@@ -79,4 +79,10 @@ SELDOM = [
      "F.max_unpool2d(F.max_pool2d(im, 2) ** 2, F.max_pool2d(im, 2, return_indices=True)[1], 2)"),
     ("[&] { auto [v, i] = nn::MaxPool1d(2).forward_with_indices(x); return nn::MaxUnpool1d(2)(v * 3, i); }()",
      "F.max_unpool1d(F.max_pool1d(x, 2) * 3, F.max_pool1d(x, 2, return_indices=True)[1], 2)"),
+    ("z.to(dl::kInt64).new_ones(2, 3) + z.to(dl::kInt64).new_zeros({2, 3}, {}) + z.to(dl::kInt64).new_full({3}, 4, {})",
+     "z.long().new_ones(2, 3) + z.long().new_zeros(2, 3) + z.long().new_full((3,), 4)"),
+    ("z.to(dl::kInt64).new_ones({2}, dl::kFloat) + x.new_zeros(2, {.dtype = dl::kInt64})", "torch.ones(2)"),
+    ("dl::zeros_like(z.to(dl::kInt64), {})", "torch.zeros_like(z.long())"),
+    ("std::get<0>(x.max(1)) + std::get<1>(y.unbind<3>()).sum()", "x.max(1)[0] + y.unbind()[1].sum()"),
+    ("std::get<1>(x.topk(2, 1))", "x.topk(2, 1)[1]"),
 ]

@@ -3,6 +3,23 @@
 // masks.h, matrices.h, other_names.h, quantiles.h, repeats.h, rounding.h,
 // scatter_reduce.h, special.h and tensordot.h define.
 
+/// Of sizes in braces, or one after the other.
+#define DL_NEW_METHODS(new_zeros)                                              \
+  Tensor new_zeros(const Shape &size, LikeOptions options = {}) const;         \
+  template <detail::GivenDType T>                                              \
+  Tensor new_zeros(const Shape &size, T dtype) const {                         \
+    return new_zeros(size, LikeOptions{dtype});                                \
+  }                                                                            \
+  template <detail::Number I>                                                  \
+  Tensor new_zeros(I size, LikeOptions options) const {                        \
+    return new_zeros(Shape{static_cast<i64>(size)}, options);                  \
+  }                                                                            \
+  template <detail::Number... I>                                               \
+    requires(sizeof...(I) > 0)                                                 \
+  Tensor new_zeros(I... size) const {                                          \
+    return new_zeros(Shape{static_cast<i64>(size)...});                        \
+  }
+
 #define DL_COMPOSED_METHODS                                                    \
   Tensor lgamma() const;                                                       \
   Tensor digamma() const;                                                      \
@@ -35,15 +52,11 @@
   Tensor quantile(double q, i64 dim, bool keepdim = false) const;              \
   Tensor quantile(list<double> q) const;                                       \
   Tensor quantile(list<double> q, i64 dim, bool keepdim = false) const;        \
-  Tensor new_zeros(const Shape &size) const;                                   \
-  Tensor new_zeros(const Shape &size, TensorOptions options) const;            \
-  Tensor new_ones(const Shape &size) const;                                    \
-  Tensor new_ones(const Shape &size, TensorOptions options) const;             \
-  Tensor new_empty(const Shape &size) const;                                   \
-  Tensor new_empty(const Shape &size, TensorOptions options) const;            \
-  Tensor new_full(const Shape &size, const Operand &value) const;              \
+  DL_NEW_METHODS(new_zeros)                                                    \
+  DL_NEW_METHODS(new_ones)                                                     \
+  DL_NEW_METHODS(new_empty)                                                    \
   Tensor new_full(const Shape &size, const Operand &value,                     \
-                  TensorOptions options) const;                                \
+                  LikeOptions options = {}) const;                             \
   TensorList tensor_split(i64 sections, i64 dim = 0) const;                    \
   TensorList tensor_split(list<i64> indices, i64 dim = 0) const;               \
   Tensor matrix_power(i64 n) const;                                            \

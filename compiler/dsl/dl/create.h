@@ -214,63 +214,37 @@ Tensor arange(E end, TensorOptions options = {}) {
   return arange(0.0, end, 1, options);
 }
 
+// Of x's type, if no other is named.
 #define DL_LIKE(op)                                                            \
-  inline Tensor op##_like(Tensor x, TensorOptions options) {                   \
+  inline Tensor op##_like(Tensor x, LikeOptions options = {}) {                \
     detail::Called called(#op "_like");                                        \
-    return op(x.sizes(), options);                                             \
+    return op(x.sizes(), options.of(x.dtype()));                               \
   }                                                                            \
-  inline Tensor op##_like(Tensor x, DType dtype) {                             \
-    return op##_like(x, TensorOptions{dtype});                                 \
+  template <detail::GivenDType T> Tensor op##_like(Tensor x, T dtype) {        \
+    return op##_like(x, LikeOptions{dtype});                                   \
+  }                                                                            \
+  inline Tensor Tensor::new_##op(const Shape &size, LikeOptions options)       \
+      const {                                                                  \
+    detail::Called called("new_" #op);                                         \
+    return op(size, options.of(dtype()));                                      \
   }
 DL_LIKE(zeros)
 DL_LIKE(ones)
 DL_LIKE(empty)
 #undef DL_LIKE
-inline Tensor full_like(Tensor x, const Operand &value, TensorOptions options) {
+inline Tensor full_like(Tensor x, const Operand &value,
+                        LikeOptions options = {}) {
   detail::Called called("full_like");
-  return full(x.sizes(), value, options);
+  return full(x.sizes(), value, options.of(x.dtype()));
 }
-inline Tensor full_like(Tensor x, const Operand &value, DType dtype) {
-  return full_like(x, value, TensorOptions{dtype});
+template <detail::GivenDType T>
+Tensor full_like(Tensor x, const Operand &value, T dtype) {
+  return full_like(x, value, LikeOptions{dtype});
 }
-inline Tensor zeros_like(Tensor x) {
-  detail::Called called("zeros_like");
-  return zeros(x.sizes(), {.dtype = x.dtype()});
-}
-inline Tensor empty_like(Tensor x) {
-  detail::Called called("empty_like");
-  return empty(x.sizes(), {.dtype = x.dtype()});
-}
-inline Tensor ones_like(Tensor x) {
-  detail::Called called("ones_like");
-  return ones(x.sizes(), {.dtype = x.dtype()});
-}
-inline Tensor full_like(Tensor x, const Operand &value) {
-  detail::Called called("full_like");
-  return full(x.sizes(), value, {.dtype = x.dtype()});
-}
-
-// Of x's type, in another shape.
-#define DL_NEW(op)                                                             \
-  inline Tensor Tensor::new_##op(const Shape &size, TensorOptions options)     \
-      const {                                                                  \
-    detail::Called called("new_" #op);                                         \
-    return op(size, options);                                                  \
-  }                                                                            \
-  inline Tensor Tensor::new_##op(const Shape &size) const {                    \
-    return new_##op(size, {.dtype = dtype()});                                 \
-  }
-DL_NEW(zeros)
-DL_NEW(ones)
-DL_NEW(empty)
-#undef DL_NEW
 inline Tensor Tensor::new_full(const Shape &size, const Operand &value,
-                               TensorOptions options) const {
+                               LikeOptions options) const {
   detail::Called called("new_full");
-  return full(size, value, options);
-}
-inline Tensor Tensor::new_full(const Shape &size, const Operand &value) const {
-  return new_full(size, value, {.dtype = dtype()});
+  return full(size, value, options.of(dtype()));
 }
 
 inline Tensor rand_like(Tensor x) {

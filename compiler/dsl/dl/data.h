@@ -29,6 +29,9 @@ public:
                    index);
     return tensors[index];
   }
+  Tensor operator[](const char *name) const = delete (
+      "dl: the tensors of a batch have numbers, in the order of the data set: "
+      "b[0], b[1]; b.data and b.target are the first two");
   /// auto [x, y] = b; of a batch of two.
   template <decltype(sizeof(0)) I> Tensor get() const {
     if (count != 2)

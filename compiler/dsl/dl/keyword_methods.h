@@ -6,8 +6,6 @@
 namespace dl {
 
 namespace detail {
-/// That of the tensor, where none is named.
-inline constexpr DType kItsOwn = DType(-1);
 /// A tensor, and not the braces of options.
 template <class T>
 concept Given = __is_base_of(Tensor, T);

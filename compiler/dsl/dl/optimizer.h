@@ -110,6 +110,7 @@ public:
 template <class Options, class Group> class Optimizer : public OptimizerBase {
   struct Stored {
     Options options;
+    Parameters parameters;
     int set_in = 0; // the call of a step in which a number was set
   };
   Options defaults;
@@ -122,6 +123,7 @@ template <class Options, class Group> class Optimizer : public OptimizerBase {
     Stored *grown = new Stored[static_cast<unsigned>(count) + 1];
     for (int i = 0; i < count; ++i)
       grown[i] = groups[i];
+    grown[count].parameters = parameters;
     grown[count++].options = options;
     delete[] groups;
     groups = grown;
@@ -248,6 +250,9 @@ public:
     add(group.params, group.over(defaults));
   }
   int group_count() const override { return count; }
+  const Parameters &parameters(int group) const override {
+    return groups[group].parameters;
+  }
   Scalar current_rate(int group) const override {
     if (group < 0 || group >= count)
       detail::fail("the optimizer has {} groups, there is no number {}", count,

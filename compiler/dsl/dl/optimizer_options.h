@@ -1,6 +1,6 @@
 #pragma once
 // The numbers among an optimizer's options.
-#include "parameter_groups.h"
+#include "param_groups.h"
 
 namespace dl::optim {
 

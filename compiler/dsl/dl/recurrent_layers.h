@@ -115,6 +115,9 @@ public:
     detail::Scope scope(*this);
     return forward(input, before);
   }
+  template <detail::Given T, class... More>
+  LSTMResult operator()(Tensor input, const T &h0, const More &...) =
+      delete ("dl: an LSTM's state is h0 and c0 in braces: lstm(x, {h0, c0})");
   LSTMResult forward(Tensor input, const LSTMState &before = {}) {
     auto [output, state] = through(time_first(input), {}, before);
     return {time_first(output), state};
@@ -223,6 +226,9 @@ public:
     detail::Scope scope(*this);
     return forward(x, before);
   }
+  template <detail::Given T, class... More>
+  LSTMState operator()(Tensor x, const T &h0, const More &...) =
+      delete ("dl: an LSTMCell's state is h and c in braces: cell(x, {h, c})");
   LSTMState forward(Tensor x, const LSTMState &before = {}) {
     return weights().lstm(from_input(x), before);
   }

@@ -22,6 +22,21 @@ inline void require_finite(const char *what, const Operand &value) {
 
 struct TensorOptions; // create.h
 
+namespace detail {
+/// That of the tensor, where none is named.
+inline constexpr DType kItsOwn = DType(-1);
+/// A dtype, and not empty braces.
+template <class T>
+concept GivenDType = __is_same(T, DType);
+} // namespace detail
+/// Of what is made as another tensor is: {.dtype = dl::kInt64}, or a dtype.
+struct LikeOptions {
+  DType dtype = detail::kItsOwn;
+  DType of(DType other) const {
+    return dtype == detail::kItsOwn ? other : dtype;
+  }
+};
+
 struct ReduceOptions {
   bool keepdim = false;
 };
@@ -120,6 +135,7 @@ template <class T>
 concept Ignored =
     __is_const(__remove_reference_t(T)) && __is_empty(__remove_reference_t(T));
 template <class... T> struct Types {};
+template <class... T> inline constexpr auto kCount = sizeof...(T);
 template <class To, class From> inline constexpr bool kTied = false;
 template <class... To, class... From>
   requires(sizeof...(To) == sizeof...(From))
@@ -135,7 +151,18 @@ template <class To, class Member> To tied(Member &member) {
 }
 } // namespace detail
 
-/// What a struct has for std::tie(a, b) = f(x); a member of type T is a T &.
+namespace detail {
+template <decltype(sizeof(0)) I, class T, class... More>
+auto numbered(const T &first, const More &...more) {
+  if constexpr (I == 0)
+    return first;
+  else
+    return numbered<I - 1>(more...);
+}
+} // namespace detail
+
+/// What a struct has for std::tie(a, b) = f(x), where a member of type T is a
+/// T &, and for std::get<0>(f(x)).
 #define DL_TIED(members, ...)                                                  \
   template <template <class...> class Tuple, class... To>                      \
     requires detail::kTied<detail::Types<To...>, detail::Types<__VA_ARGS__>>   \
@@ -144,6 +171,12 @@ template <class To, class Member> To tied(Member &member) {
     return [](auto &...member) -> Tuple<To...> {                               \
       return {detail::tied<To>(member)...};                                    \
     }(DL_NAMES members);                                                       \
+  }                                                                            \
+  template <decltype(sizeof(0)) I> auto tied_get() const {                     \
+    static_assert(I < detail::kCount<__VA_ARGS__>,                             \
+                  "dl: this gives fewer tensors");                             \
+    const auto &[DL_NAMES members] = *this;                                    \
+    return detail::numbered<I>(DL_NAMES members);                              \
   }
 #define DL_NAMES(...) __VA_ARGS__
 
@@ -162,3 +195,11 @@ template <decltype(sizeof(0)) I, int N>
 struct std::tuple_element<I, dl::Sizes<N>> {
   using type = dl::i64;
 };
+
+namespace std {
+template <decltype(sizeof(0)) I, class T>
+  requires requires(const T &several) { several.template tied_get<0>(); }
+auto get(const T &several) {
+  return several.template tied_get<I>();
+}
+} // namespace std
