@@ -11,6 +11,7 @@ from .shape_ops import signed
 
 # Twin, function, layer.
 ACTIVATIONS = [
+    (lambda x: Y.leaky_relu(x, 0.25), "F::rrelu({}, 0.125, 0.375)", "nn::RReLU {}{{0.25, 0.25}};"),
     (lambda x: Y.leaky_relu(x, 0.2), "F::leaky_relu({}, 0.2)", "nn::LeakyReLU {}{{0.2}};"), (lambda x: Y.elu(x, 0.7), "F::elu({}, 0.7)", "nn::ELU {}{{0.7}};"),
     (lambda x: Y.celu(x, 1.5), "F::celu({}, 1.5)", "nn::CELU {}{{1.5}};"), (Y.selu, "F::selu({})", "nn::SELU {};"), (Y.relu6, "F::relu6({})", "nn::ReLU6 {};"),
     (lambda x: Y.hardtanh(x, -0.9, 0.5), "F::hardtanh({}, -0.9, 0.5)", "nn::Hardtanh {}{{-0.9, 0.5}};"),
