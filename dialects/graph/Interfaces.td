@@ -82,6 +82,12 @@ def TransposableOpInterface : OpInterface<"TransposableOpInterface"> {
     }], "::mlir::Value", "buildTransposed",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
              "::llvm::ArrayRef<bool>":$transposed)>,
+    InterfaceMethod<[{
+      The op without its sums over the leading dims of an operand, all but its last
+      two, which the result has in front of its own last two. Null where the result
+      has others, or some of them in another order.
+    }], "::mlir::Value", "buildUnsummed",
+        (ins "::mlir::OpBuilder &":$builder, "unsigned":$operand)>,
   ];
 }
 

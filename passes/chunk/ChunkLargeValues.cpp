@@ -3,8 +3,7 @@
 #include "dialects/graph/TensorBytes.h"
 #include "passes/chunk/ChunkRegion.h"
 #include "passes/chunk/Passes.h"
-#include "passes/fuse/ProductRate.h"
-#include "llvm/ADT/SetVector.h"
+#include "passes/fuse/StreamedProducts.h"
 
 using namespace mlir;
 
@@ -61,66 +60,21 @@ private:
            !isChained(op, nest);
   }
 
-  /// Items of the leading dims that both operands have.
-  static int64_t slicesOf(const graph::LoopNest &nest) {
-    int64_t slices = 1;
-    for (unsigned dim = 0; dim < nest.numParallel; ++dim) {
-      if (!llvm::all_of(nest.accesses, [&](const graph::Access &access) {
-            return access.map.isFunctionOfDim(dim);
-          }))
-        break;
-      slices *= nest.extents[dim];
-    }
-    return slices;
-  }
-
   /// form-kernels makes one kernel of what is done in slices of the batch, or
   /// rows of them.
   bool isChained(Operation *op, const graph::LoopNest &nest) const {
-    int64_t slices = slicesOf(nest);
+    int64_t slices = batchItems(nest);
     if (machine.chainRows > 0)
       return slices > 1 &&
              (nest.extents[nest.numParallel - 1] * machine.chainRows *
                       int64_t(sizeof(float)) <=
                   machine.chainScratchBytes ||
-              streams(op, nest));
+              streams(op, machine));
     // Scores, their softmax and two gradients.
     return slices >= machine.minFusedRows &&
            4 * graph::numElements(op->getResult(0)) / slices *
                    int64_t(sizeof(float)) <=
                machine.chainScratchBytes;
-  }
-
-  /// Columns come some at a time, and none of its values is in memory: all that
-  /// is made of it adds columns up.
-  bool streams(Operation *op, const graph::LoopNest &nest) const {
-    int64_t summed = nest.points() / graph::numElements(op->getResult(0));
-    int64_t bytes =
-        multipliesNarrow(op)
-            ? 2
-            : graph::elementBytes(graph::elementOf(op->getResult(0)));
-    if (summed > machine.streamedWidth(productRate(op, machine), bytes))
-      return false;
-    llvm::SetVector<Operation *> made;
-    made.insert(op);
-    for (size_t i = 0; i < made.size(); ++i)
-      for (OpOperand &use : made[i]->getUses()) {
-        auto user = dyn_cast<graph::LoopNestOpInterface>(use.getOwner());
-        if (!user || user->getNumResults() != 1)
-          return false;
-        graph::LoopNest loops = user.getLoopNest();
-        auto column = dyn_cast<AffineDimExpr>(
-            loops.accesses[use.getOperandNumber()].map.getResults().back());
-        if (!column || loops.isIndirect() || loops.isSequential())
-          return false;
-        if (column.getPosition() >= loops.numParallel)
-          continue; // a total
-        if (graph::shapeOf(user->getResult(0)) !=
-            graph::shapeOf(op->getResult(0)))
-          return false;
-        made.insert(user);
-      }
-    return true;
   }
 
   /// The fewest chunks that are small enough, or else those of the fewest rows

@@ -13,7 +13,9 @@ def TransposeChains : Pass<"transpose-chains", "::dl::graph::StepOp"> {
     (Dao, "FlashAttention-2", 2023, computes scores twice in the backward, too, where it has a
     pass over rows and one over columns.)
 
-    Done on machines whose chains have rows, where that takes less than what memory does.
+    Done on machines whose chains have rows, where that takes less than what memory does. Sums over
+    leading dims, too, heads of queries that share one of keys, follow the chain. Products whose
+    columns stream, and those that add these up, are marked, so that no library gets one of them.
 
     ```mlir
     %p = graph.exp %s               // [B,H,q,k], of %s = q k^T

@@ -7,6 +7,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/fuse/Passes.h"
 #include "passes/fuse/ProductRate.h"
+#include "passes/fuse/StreamedProducts.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -207,6 +208,9 @@ public:
     for (Group &group : groups)
       if (isWorthIt(group))
         transpose(group);
+    for (Operation &op : step.getOps())
+      if (isLarge(&op) && streams(&op, machine))
+        keepTogether(&op);
   }
 
 private:
@@ -216,6 +220,29 @@ private:
     SmallVector<SumOverRows> sums;
   };
 
+  /// It makes much of less.
+  bool isLarge(Operation *op) const {
+    return isProduct(op) &&
+           graph::tensorBytes(op->getResult(0).getType()) >=
+               machine.chainLeastBytes &&
+           llvm::all_of(op->getOperands(), [&](Value operand) {
+             return 2 * graph::numElements(operand) <=
+                    graph::numElements(op->getResult(0));
+           });
+  }
+
+  /// No library gets a product, or another that adds up what is made of it:
+  /// columns would be in memory between the two.
+  static void keepTogether(Operation *product) {
+    auto chained = UnitAttr::get(product->getContext());
+    for (Operation *total : totalsOf(product))
+      if (isProduct(total)) {
+        product->setAttr(graph::kChained, chained);
+        total->setAttr(graph::kChained, chained);
+      }
+  }
+
+  /// And may sum leading dims, too: heads of queries that share one of keys.
   bool sumsRows(Operation *product, unsigned operand) const {
     Value value = product->getOperand(operand);
     LoopNest nest = cast<LoopNestOpInterface>(product).getLoopNest();
@@ -226,7 +253,8 @@ private:
       return false;
     for (auto [at, expr] : llvm::enumerate(access.map.getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim || (dim.getPosition() >= nest.numParallel) != (at == rank - 2))
+      if (!dim || (at >= rank - 2 &&
+                   (dim.getPosition() >= nest.numParallel) != (at == rank - 2)))
         return false;
     }
     return true;
@@ -271,7 +299,9 @@ private:
   }
 
   static void transpose(Group &group) {
-    for (const SumOverRows &sum : group.sums) {
+    for (SumOverRows &sum : group.sums) {
+      if (!leaveLeadingSums(sum))
+        continue;
       Operation *product = sum.product;
       OpBuilder builder(product);
       SmallVector<Value> operands(product->getOperands());
@@ -283,6 +313,33 @@ private:
       Value result = chained(product, operands, transposed, builder);
       replace(product->getResult(0), result, transposed.back(), builder);
     }
+  }
+
+  /// A chain has sums of its own rows alone: those over leading dims follow it.
+  static bool leaveLeadingSums(SumOverRows &sum) {
+    Operation *product = sum.product;
+    LoopNest nest = cast<LoopNestOpInterface>(product).getLoopNest();
+    SmallVector<int64_t> dims;
+    for (auto [at, expr] : llvm::enumerate(
+             nest.accesses[sum.operand].map.getResults().drop_back(2)))
+      if (cast<AffineDimExpr>(expr).getPosition() >= nest.numParallel)
+        dims.push_back(at);
+    if (dims.empty())
+      return true;
+    OpBuilder builder(product);
+    Value parts = cast<graph::TransposableOpInterface>(product).buildUnsummed(
+        builder, sum.operand);
+    if (!parts)
+      return false;
+    graph::GraphBuilder g(builder, product->getLoc());
+    Value all = g.sum(parts, dims, /*keepdim=*/true);
+    Value old = product->getResult(0);
+    if (all.getType() != old.getType())
+      all = g.reshape(all, shapeOf(old));
+    old.replaceAllUsesWith(all);
+    product->erase();
+    sum.product = parts.getDefiningOp();
+    return true;
   }
 
   static bool columnIsLast(const SumOverRows &sum) {

@@ -89,6 +89,12 @@ class MaskedColumns(OnBoth):
     def test_what_is_behind_alone(self):
         self.assertEqual(self.check("attend(a, b, c, i > j)", 300, 420), {"streamed": 2, "late": 1, "early": 1})
 
+    def test_heads_that_share_keys(self):
+        """Four heads of queries for two of keys and values, whose gradients sum over two dims; all lie one after the other in memory."""
+        shared = "F::scaled_dot_product_attention(dl::cat({a, a * 0.5}, 1), b * 1, c * 1, {.is_causal = true, .enable_gqa = true}).narrow(1, 1, 2)"
+        for rows, columns in ((300, 300), (300, 420)):
+            self.assertEqual(self.check(shared, rows, columns), {"streamed": 2, "late": 1, "early": 1}, (rows, columns))
+
     def test_far_behind(self):
         self.check("attend(a, b, c, j > i + 100)", 300, 420)
 

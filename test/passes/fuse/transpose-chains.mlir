@@ -65,6 +65,30 @@ graph.step @rounded(%q: tensor<4x96x8xf32>, %k: tensor<4x80x8xf32>) -> tensor<4x
   graph.return %r : tensor<4x8x80xbf16>
 }
 
+// Heads that share keys: their parts of the gradient of values are rows of the chain, and added up behind it.
+// CHECK-LABEL: graph.step @shared
+// CHECK: [[PARTS:%.*]] = graph.matmul {{.*}} {graph.chained, spec = "bgnm,bgmv->bgnv"} : {{.*}} -> tensor<2x3x80x8xf32>
+// CHECK-NEXT: [[SUM:%.*]] = graph.sum [[PARTS]] {dims = array<i64: 1>, keepdim = true}
+// CHECK-NEXT: return [[SUM]] : tensor<2x1x80x8xf32>
+graph.step @shared(%q: tensor<2x3x96x8xf32>, %k: tensor<2x1x80x8xf32>) -> tensor<2x1x80x8xf32> {
+  %s = graph.matmul %q, %k {spec = "bgmk,bGnk->bgmn"} : (tensor<2x3x96x8xf32>, tensor<2x1x80x8xf32>) -> tensor<2x3x96x80xf32>
+  %p = graph.exp %s : (tensor<2x3x96x80xf32>) -> tensor<2x3x96x80xf32>
+  %dv = graph.matmul %p, %q {spec = "bgmn,bgmv->bGnv"} : (tensor<2x3x96x80xf32>, tensor<2x3x96x8xf32>) -> tensor<2x1x80x8xf32>
+  graph.return %dv : tensor<2x1x80x8xf32>
+}
+
+// No library gets products whose columns stream: they would be in memory between the two.
+// CHECK-LABEL: graph.step @together
+// CHECK: graph.matmul {{.*}} {graph.chained, spec = "bmk,bnk->bmn"}
+// CHECK: graph.matmul {{.*}} {graph.chained, spec = "bmn,bnk->bmk"}
+// CHECK: return
+graph.step @together(%q: tensor<4x96x8xf32>, %k: tensor<4x80x8xf32>) -> tensor<4x96x8xf32> {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<4x96x8xf32>, tensor<4x80x8xf32>) -> tensor<4x96x80xf32>
+  %p = graph.exp %s : (tensor<4x96x80xf32>) -> tensor<4x96x80xf32>
+  %o = graph.matmul %p, %k {spec = "bmn,bnk->bmk"} : (tensor<4x96x80xf32>, tensor<4x80x8xf32>) -> tensor<4x96x8xf32>
+  graph.return %o : tensor<4x96x8xf32>
+}
+
 // What is as large as the scores, and no part of the chain, would be read transposed from memory.
 // CHECK-LABEL: graph.step @large_bias
 // CHECK-NOT: graph.chained

@@ -68,6 +68,30 @@ Value MatmulOp::buildTransposed(OpBuilder &builder, ValueRange operands,
                           getFullPrecision());
 }
 
+/// "abcmk,abcmn->abCkn" of operand 0 is "abcmk,abcmn->abckn".
+Value MatmulOp::buildUnsummed(OpBuilder &builder, unsigned operand) {
+  MatmulSpec spec = *MatmulSpec::parse(getSpec());
+  if (spec.result.size() < 2)
+    return {};
+  StringRef leading = (operand == 0 ? spec.a : spec.b).drop_back(2),
+            own = spec.result.take_back(2);
+  size_t last = 0;
+  for (char label : spec.result.drop_back(2)) {
+    bool isOne = !spec.a.contains(label) && !spec.b.contains(label);
+    size_t at = leading.find(label, last);
+    if (at == StringRef::npos && !isOne)
+      return {};
+    last = isOne ? last : at;
+  }
+  if (leading.find_first_of(own) != StringRef::npos)
+    return {};
+  GraphBuilder g(builder, getLoc());
+  return g.make<MatmulOp>(getA(), getB(),
+                          spec.a.str() + "," + spec.b.str() + "->" +
+                              leading.str() + own.str(),
+                          getFullPrecision());
+}
+
 /// Dims that are summed, from the first on, become batches, the last of them in
 /// part: "amk,amn->kn" in 8 parts of 4 and 1024 terms is "aAmk,aAmn->aAkn" with
 /// 4, 2 and 512.
