@@ -28,13 +28,12 @@ bool KernelGroups::isStepNumber(Operation *op) const {
          !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive;
 }
 
-/// Whole numbers, or whether they are less than others, that the places of
-/// elements alone say: which scores a mask hides. Chains of rows compute them
+/// What the places of elements alone say, and little work: which scores a mask
+/// hides. Chains of rows compute them
 /// where they are read, and see which blocks of columns are nothing.
 bool KernelGroups::isOfPlaces(Operation *op) const {
   auto loops = cast<LoopNestOpInterface>(op);
   return machine.chainRows > 0 && op->getNumResults() == 1 &&
-         isa<IntegerType>(graph::elementOf(op->getResult(0))) &&
          llvm::all_of(op->getOperands(),
                       [&](Value operand) {
                         return ofPlaces.contains(operand.getDefiningOp());

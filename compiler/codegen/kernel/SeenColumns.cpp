@@ -113,6 +113,10 @@ private:
         .Case<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp,
               arith::ExtFOp, arith::TruncFOp>(
             [&](auto op) { return keptBy(op); })
+        .Case([&](arith::UIToFPOp op) -> Known { // truth
+          return {of(op.getIn()).number};
+        })
+        .Case([&](arith::CmpFOp op) { return compared(op); })
         .Case([&](arith::AddIOp op) {
           return indexOf(op, [](auto a, auto b) { return a + b; });
         })
@@ -210,6 +214,17 @@ private:
       return compared(op.getPredicate(), std::min(a, b), std::max(a, b));
     }
     return {};
+  }
+
+  Known compared(arith::CmpFOp op) const {
+    Known lhs = of(op.getLhs()), rhs = of(op.getRhs());
+    if (!lhs.number || !rhs.number)
+      return {};
+    auto order = [](double number) { return APFloat(number); };
+    return {arith::applyCmpPredicate(op.getPredicate(), order(*lhs.number),
+                                     order(*rhs.number))
+                ? 1.0
+                : 0.0};
   }
 
   /// A difference between two bounds, with 0.

@@ -1,6 +1,7 @@
 #pragma once
 // Attention of torch.nn.functional.
 #include "activations.h"
+#include "bins.h"
 #include "checkpoint.h"
 #include "lists.h"
 
@@ -38,15 +39,6 @@ inline Tensor rows(const Tensor &x, i64 first, i64 count) {
   return count == x.size(-2) ? x : x.narrow(-2, first, count);
 }
 
-/// Rows of scores of which `hide` leaves none.
-template <class Hide>
-inline Tensor empty_rows(const Tensor &query, const Tensor &key,
-                         const Hide &hide) {
-  return hide(zeros({query.size(-2), key.size(-2)}))
-      .amax(-1, true)
-      .eq(-__builtin_inf());
-}
-
 /// softmax(hide(scores)) value. Many scores are made again in the backward.
 /// With `mayHideAll` a row that may attend to nothing gives zeros, as PyTorch's
 /// does since 2.5, and not 0 / 0.
@@ -58,33 +50,31 @@ template <class Hide>
 inline Tensor attend(const Tensor &query, const Tensor &key,
                      const Tensor &value, double scale, double dropout_p,
                      const Hide &hide, bool mayHideAll) {
-  Tensor empty;
   auto hidden = [&] {
-    Tensor scores = hide(query.matmul(key.transpose(-2, -1)) * scale);
-    if (mayHideAll) {
-      empty = empty_rows(query, key, hide);
-      scores = scores.masked_fill(empty, 0);
-    }
-    return scores;
+    return hide(query.matmul(key.transpose(-2, -1)) * scale);
   };
   auto dropped = [&](const Tensor &x) {
     return functional::dropout(x, dropout_p, true).matmul(value);
   };
+  // Scores of -inf alone are taken a number from: their exponentials are 0.
+  auto largest = [&](const Tensor &scores) {
+    Tensor most = scores.amax(-1, true).detach();
+    return mayHideAll ? most.maximum(dl::finfo().min) : most;
+  };
   auto weighted = [&] {
     Tensor scores = hidden();
-    Tensor weights = (scores - scores.amax(-1, true).detach()).exp();
+    Tensor weights = (scores - largest(scores)).exp();
     return Tensors<2>{dropped(weights), weights.sum(-1, true)};
   };
-  Tensor y;
-  if (dl_is_generating()) {
-    y = dropped(hidden().softmax(-1));
-  } else {
-    i64 scores = query.numel() / query.size(-1) * key.size(-2);
-    auto [sums, total] =
-        scores < kScoresKept ? weighted() : checkpoint(weighted);
-    y = sums * (1 / total);
-  }
-  return mayHideAll ? y.masked_fill(empty, 0) : y;
+  if (dl_is_generating() && !mayHideAll)
+    return dropped(hidden().softmax(-1));
+  i64 scores = query.numel() / query.size(-1) * key.size(-2);
+  auto [sums, total] = scores < kScoresKept || dl_is_generating()
+                           ? weighted()
+                           : checkpoint(weighted);
+  if (mayHideAll)
+    total = dl::where(total == 0, 1, total);
+  return sums * (1 / total);
 }
 
 /// What may not attend has a score of -inf.
