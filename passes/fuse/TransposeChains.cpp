@@ -2,6 +2,7 @@
 #include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/Payload.h"
 #include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/StepRole.h"
 #include "dialects/graph/StorageOrder.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/IRMapping.h"
@@ -126,19 +127,25 @@ public:
                      [&](Value operand) { return isSmall(operand); })) {
       ops.insert(op);
       products.insert(op);
+      ofProducts.insert(op);
       return true;
     }
     if (!isOfShape(value) || !isElementwise(op))
       return isSmall(value);
-    // What is compared with a number made again in another order may differ.
-    auto facts = graph::payloadFacts(cast<LoopNestOpInterface>(op));
-    if (facts.isComparison &&
-        isa<FloatType>(graph::elementOf(op->getOperand(0))))
-      return false;
-    hasMask |= facts.isComparison;
     if (!llvm::all_of(op->getOperands(),
                       [&](Value operand) { return add(operand); }))
       return false;
+    // What is compared with a number made again in another order may differ.
+    bool isOfProducts = llvm::any_of(op->getOperands(), [&](Value operand) {
+      return ofProducts.contains(operand.getDefiningOp());
+    });
+    bool compares =
+        graph::payloadFacts(cast<LoopNestOpInterface>(op)).isComparison;
+    if (compares && isOfProducts)
+      return false;
+    hasMask |= compares;
+    if (isOfProducts)
+      ofProducts.insert(op);
     ops.insert(op);
     return true;
   }
@@ -181,6 +188,7 @@ private:
   SmallVector<int64_t> shape;
   size_t most, seen = 0;
   Ops ops, products;
+  llvm::DenseSet<Operation *> ofProducts;
   bool hasMask = false;
   llvm::DenseMap<Value, Value> made;
 };
@@ -286,9 +294,18 @@ private:
     }
     llvm::SmallPtrSet<void *, 4> values;
     for (const SumOverRows &sum : group.sums)
-      if (values.insert(sum.value().getAsOpaquePointer()).second)
+      if (!isKept(sum) &&
+          values.insert(sum.value().getAsOpaquePointer()).second)
         moving += 2 * double(storedBytes(sum.value())) / machine.bytesPerSecond;
     return computing * (group.chain.isMasked() ? 0.5 : 1) <= moving;
+  }
+
+  /// What the forward makes is in memory for the rest of the backward anyway.
+  static bool isKept(const SumOverRows &sum) {
+    auto isForward = [](Operation *op) {
+      return graph::roleOf(op->getLoc()) == graph::StepRole::Forward;
+    };
+    return isForward(sum.value().getDefiningOp()) && !isForward(sum.product);
   }
 
   static int64_t storedBytes(Value value) {
