@@ -216,6 +216,10 @@ public:
     for (Group &group : groups)
       if (isWorthIt(group))
         transpose(group);
+    // (Till then a chain may be made of what another one has replaced.)
+    for (Operation *op : llvm::reverse(replaced))
+      if (op->use_empty())
+        op->erase();
     for (Operation &op : step.getOps())
       if (isLarge(&op) && streams(&op, machine))
         keepTogether(&op);
@@ -315,9 +319,10 @@ private:
     return graph::tensorBytes(value.getType());
   }
 
-  static void transpose(Group &group) {
+  void transpose(Group &group) {
     for (SumOverRows &sum : group.sums) {
-      if (!leaveLeadingSums(sum))
+      // (Of the rows of both of its operands it sums those of one.)
+      if (sum.product->use_empty() || !leaveLeadingSums(sum))
         continue;
       Operation *product = sum.product;
       OpBuilder builder(product);
@@ -333,7 +338,7 @@ private:
   }
 
   /// A chain has sums of its own rows alone: those over leading dims follow it.
-  static bool leaveLeadingSums(SumOverRows &sum) {
+  bool leaveLeadingSums(SumOverRows &sum) {
     Operation *product = sum.product;
     LoopNest nest = cast<LoopNestOpInterface>(product).getLoopNest();
     SmallVector<int64_t> dims;
@@ -354,7 +359,7 @@ private:
     if (all.getType() != old.getType())
       all = g.reshape(all, shapeOf(old));
     old.replaceAllUsesWith(all);
-    product->erase();
+    replaced.push_back(product);
     sum.product = parts.getDefiningOp();
     return true;
   }
@@ -367,27 +372,25 @@ private:
 
   /// Rounding, which a product does itself, comes before what is transposed is
   /// turned round.
-  static void replace(Value old, Value result, bool isTransposed,
-                      OpBuilder &builder) {
-    SmallVector<Operation *> dead{old.getDefiningOp()};
+  void replace(Value old, Value result, bool isTransposed, OpBuilder &builder) {
+    replaced.push_back(old.getDefiningOp());
     while (isTransposed && old.hasOneUse()) {
       Operation *user = *old.getUsers().begin();
       if (user->getNumOperands() != 1 || !isElementwise(user))
         break;
-      dead.push_back(user);
+      replaced.push_back(user);
       old = user->getResult(0);
       result = transposedClone(user, result, builder);
     }
     if (isTransposed)
       result = exchanged(result, builder);
     old.replaceAllUsesWith(result);
-    for (Operation *op : llvm::reverse(dead))
-      op->erase();
   }
 
   graph::StepOp step;
   const plan::MachineModel &machine;
   std::vector<Group> groups;
+  std::vector<Operation *> replaced;
 };
 
 struct TransposeChains : impl::TransposeChainsBase<TransposeChains> {

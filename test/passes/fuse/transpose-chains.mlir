@@ -109,3 +109,15 @@ graph.step @compared(%q: tensor<4x96x8xf32>, %k: tensor<4x80x8xf32>, %m: tensor<
   %dk = graph.matmul %p, %q {spec = "bmn,bmk->bnk"} : (tensor<4x96x80xf32>, tensor<4x96x8xf32>) -> tensor<4x80x8xf32>
   graph.return %dk : tensor<4x80x8xf32>
 }
+
+// Both operands have rows that are summed, and one of them stays.
+// CHECK-LABEL: graph.step @squares
+// CHECK: [[PT:%.*]] = graph.exp {{.*}} -> tensor<4x80x96xf32>
+// CHECK: graph.matmul [[PT]], [[P:%.*]] {graph.chained, spec = "bnm,bmk->bnk"}
+// CHECK-NEXT: return
+graph.step @squares(%q: tensor<4x96x8xf32>, %k: tensor<4x80x8xf32>) -> tensor<4x80x80xf32> {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<4x96x8xf32>, tensor<4x80x8xf32>) -> tensor<4x96x80xf32>
+  %p = graph.exp %s : (tensor<4x96x80xf32>) -> tensor<4x96x80xf32>
+  %r = graph.matmul %p, %p {spec = "bmn,bmk->bnk"} : (tensor<4x96x80xf32>, tensor<4x96x80xf32>) -> tensor<4x80x80xf32>
+  graph.return %r : tensor<4x80x80xf32>
+}
