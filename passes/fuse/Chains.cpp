@@ -280,7 +280,14 @@ bool KernelGroups::mayStream(ArrayRef<unsigned> groups,
                      graph::numElements(op->getResult(0));
     bytes = std::max(bytes, multipliesNarrow(op) ? 2.0 : double(stored));
   }
-  return again <= 4 * bytes / machine.bytesPerSecond;
+  // (Of what a mask of places hides, half of it mostly, nothing is computed.)
+  bool isMasked = llvm::any_of(ops, [&](Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return ofPlaces.contains(operand.getDefiningOp()) &&
+             graph::elementOf(operand).isInteger(1);
+    });
+  });
+  return again * (isMasked ? 0.5 : 1) <= 4 * bytes / machine.bytesPerSecond;
 }
 
 /// A value of the shape is made in one group and read in the other, and nowhere

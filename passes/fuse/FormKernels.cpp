@@ -256,14 +256,26 @@ static bool isReadInPlace(Value argument, Value result, bool alone) {
   return isMadeFromIt || !alone;
 }
 
+static size_t numProducts(graph::KernelOp kernel) {
+  return llvm::count_if(kernel.getBody().front().without_terminator(),
+                        [](Operation &op) {
+                          auto loops = dyn_cast<graph::LoopNestOpInterface>(op);
+                          return loops && loops.getLoopNest().contraction;
+                        });
+}
+
 /// A new value goes where an old one is, if every element is read only before
 /// the same element is written: of a state, or of a kernel that no other one
 /// reads, as gradients that grow from micro-batch to micro-batch.
 void FormKernelsPass::setInplace(graph::KernelOp kernel) {
   auto yield = cast<graph::YieldOp>(kernel.getBody().front().getTerminator());
   SmallVector<int64_t> inplace(kernel.getNumResults(), -1);
+  bool mayStream = machine.chainRows > 0 && numProducts(kernel) > 1;
   for (OpResult result : kernel.getResults()) {
     FlatSymbolRefAttr state = returnedStates.lookup(result);
+    // (What columns pass by more than once has to stay as it is.)
+    if (mayStream && !state)
+      continue;
     int64_t &chosen = inplace[result.getResultNumber()];
     for (auto [i, operand] : llvm::enumerate(kernel.getOperands())) {
       if (state ? graph::stateOf(operand) != state

@@ -50,6 +50,55 @@ findTotals(Operation *product) {
   return totals;
 }
 
+/// A small value is made of one of them, through a few ops.
+static unsigned passBehind(Value value,
+                           const llvm::DenseMap<Operation *, unsigned> &passOf,
+                           const llvm::SetVector<Operation *> &totals) {
+  constexpr size_t kMostBetween = 16;
+  unsigned pass = 0;
+  llvm::SetVector<Operation *> open;
+  open.insert(value.getDefiningOp());
+  for (size_t i = 0; i < open.size() && i < kMostBetween; ++i) {
+    Operation *op = open[i];
+    if (totals.contains(op))
+      pass = std::max(pass, passOf.lookup(op) + 1);
+    else if (op)
+      for (Value operand : op->getOperands())
+        open.insert(operand.getDefiningOp());
+  }
+  return pass;
+}
+
+/// How often columns come again: for each total that waits for another one.
+static unsigned passesAgain(Operation *product,
+                            const llvm::SetVector<Operation *> &totals) {
+  llvm::SetVector<Operation *> ops(totals);
+  SmallVector<Operation *> open{product};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    if (ops.insert(op) || op == product)
+      if (!totals.contains(op))
+        llvm::append_range(open, op->getUsers());
+  }
+  SmallVector<Operation *> sorted(ops.takeVector());
+  llvm::sort(sorted,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::DenseMap<Operation *, unsigned> passOf;
+  unsigned last = 0;
+  for (Operation *op : sorted) {
+    unsigned pass = 0;
+    for (Value operand : op->getOperands())
+      if (auto known = passOf.find(operand.getDefiningOp());
+          known != passOf.end() && !totals.contains(operand.getDefiningOp()))
+        pass = std::max(pass, known->second);
+      else
+        pass = std::max(pass, passBehind(operand, passOf, totals));
+    passOf[op] = pass;
+    last = std::max(last, pass);
+  }
+  return last;
+}
+
 bool streams(Operation *product, const plan::MachineModel &machine) {
   LoopNest nest = cast<LoopNestOpInterface>(product).getLoopNest();
   Value result = product->getResult(0);
@@ -57,9 +106,11 @@ bool streams(Operation *product, const plan::MachineModel &machine) {
   int64_t bytes = multipliesNarrow(product)
                       ? 2
                       : graph::elementBytes(graph::elementOf(result));
-  return summed <=
-             machine.streamedWidth(productRate(product, machine), bytes) &&
-         findTotals(product);
+  int64_t most = machine.streamedWidth(productRate(product, machine), bytes);
+  if (summed > most)
+    return false;
+  auto totals = findTotals(product);
+  return totals && summed * passesAgain(product, *totals) <= most;
 }
 
 SmallVector<Operation *> totalsOf(Operation *product) {

@@ -46,8 +46,9 @@ bool isElementwise(Operation *op) {
       !isRowMajor(op))
     return false;
   LoopNest nest = loops.getLoopNest();
+  // (Attributes of views say their shape.)
   if (nest.combine != graph::Combine::None || nest.replace ||
-      nest.isIndirect() || nest.isSequential())
+      nest.isIndirect() || nest.isSequential() || graph::isView(op))
     return false;
   for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses)) {
     size_t rank = shapeOf(operand).size();
@@ -120,7 +121,7 @@ public:
     Operation *op = value.getDefiningOp();
     if (ops.contains(op))
       return true;
-    if (++seen > most)
+    if (++looked > most)
       return false;
     if (shapeOf(value) == ArrayRef(shape) && isProduct(op) &&
         llvm::all_of(op->getOperands(),
@@ -131,7 +132,7 @@ public:
       return true;
     }
     if (!isOfShape(value) || !isElementwise(op))
-      return isSmall(value);
+      return isSmall(seen(value));
     if (!llvm::all_of(op->getOperands(),
                       [&](Value operand) { return add(operand); }))
       return false;
@@ -166,6 +167,12 @@ private:
     ArrayRef<int64_t> own = shapeOf(value);
     return own.size() >= 2 && own.take_back(2) == ArrayRef(shape).take_back(2);
   }
+  /// What is expanded is in memory as it was.
+  static Value seen(Value value) {
+    while (graph::isView(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  }
   bool isSmall(Value value) const {
     int64_t elements = 1;
     for (int64_t extent : shape)
@@ -186,7 +193,7 @@ private:
   }
 
   SmallVector<int64_t> shape;
-  size_t most, seen = 0;
+  size_t most, looked = 0;
   Ops ops, products;
   llvm::DenseSet<Operation *> ofProducts;
   bool hasMask = false;

@@ -114,10 +114,67 @@ class MaskedColumns(OnBoth):
     def test_weights_of_zero(self):
         self.assertEqual(self.check(TRIL, 420, 300), {"streamed": 4, "late": 2, "early": 2})
 
+    def test_places_in_bytes(self):
+        """Places of 256 columns further on are equal: nothing is left out."""
+        found = self.check("attend(a, b, c, i.to(dl::kUInt8) != j.to(dl::kUInt8))", 300, 700)
+        self.assertEqual((found["late"], found["early"]), (0, 0), found)
+
+    def test_views_beside_scores(self):
+        """Attributes of an expand or a slice say a shape, which is no longer that of what is transposed."""
+        for bias in ("(i - j).to(dl::kFloat).abs().expand({2, 2, x.size(1), z.size(1)}) * -0.01", "wide.narrow(0, 0, x.size(1)).narrow(1, 0, z.size(1))"):
+            self.check("[&] { auto wide = dl::arange(512).to(dl::kFloat).unsqueeze(1) * 1e-3 * dl::ones({512}); return dl::checkpoint([&] { return "
+                       f"((a.matmul(b.transpose(-2, -1)) * 0.2 + {bias}).masked_fill(i < j, -dl::inf)).softmax(-1).matmul(c); }}); }}()", 300, 420)
+
+    def test_both_factors_are_chains(self):
+        """Gradients of values whose own gradient is a product of little; and squares of scores."""
+        self.check("a + a.matmul(b.transpose(-2, -1)).tanh().transpose(-2, -1).matmul(a.matmul(c.transpose(-2, -1)).tanh()).matmul(b) * 1e-3", 300, 300)
+
     def test_masks_that_are_data(self):
         """Nothing is known of them."""
         found = self.check("attend(a, b, c, x.matmul(z.transpose(1, 2)).unsqueeze(1) > 15)", 300, 300)
         self.assertEqual((found["late"], found["early"]), (0, 0), found)
+
+
+LONG = support.HEAD + """
+struct Net : nn::Module {
+  nn::Linear qkv{1024, 3072}, out{1024, 1024};
+  dl::Tensor forward(dl::Tensor x) {
+    auto heads = [](dl::Tensor t) { return t.unflatten(-1, {-1, 64}).transpose(1, 2); };
+    auto [q, k, v] = qkv(x).chunk<3>(3, -1);
+    auto a = heads(q), b = heads(k), c = heads(v);
+    auto i = dl::arange(4096).unsqueeze(1), j = dl::arange(4096);
+    auto attend = [&](dl::Tensor q, dl::Tensor k) { return F::scaled_dot_product_attention(q, k, c, {.is_causal = true}); };
+    dl::Tensor y = ATTENTION;
+    return out(y.transpose(1, 2).flatten(2));
+  }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 1});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = net(b[0].unsqueeze(1).expand({1, 4096, 1024})).square().mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+
+class LongRows(support.ToolTest):
+    def test_no_scores_are_in_memory(self):
+        """Of one sequence, whose heads a library could take; with what is added to it; of queries that are keys; written out. A step's
+        memory, with some 40 values of [1,4096,1024], is less than that of one set of scores."""
+        np.save(self.path("x.npy"), np.zeros((1, 1024), np.float32))
+        for attention in ("attend(a, b)", "attend(a, b) + c", "attend(a, a)", "attend(a, b) + attend(a * 2, b)", SOFTMAX,
+                          "F::scaled_dot_product_attention(a, b, c, {.attn_mask = (j <= i).logical_and(i - j < 1000)})"):
+            self.write("net.dl", LONG.replace("ATTENTION", attention))
+            for flags, size in ((["--dtype=bf16"], 2), (["--tf32"], 4)):
+                with self.subTest(attention=attention, flags=flags):
+                    said = dltools.run(dltools.DLCC, "net.dl", SOURCE, "--machine=h100", *flags, "-o", "net.plan", "--report=json", cwd=self.folder)
+                    self.assertLess(json.loads(said)["memory"]["arena_bytes"], 0.3 * 16 * 4096 * 4096 * size)
 
 
 if __name__ == "__main__":

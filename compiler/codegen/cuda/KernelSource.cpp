@@ -189,18 +189,19 @@ private:
   std::pair<std::string, std::string>
   seenBlocks(const kernel::SeenColumns &seen, const std::string &block,
              int64_t count) {
-    std::string first = region.scope.number(0),
+    std::string blocks = std::to_string(count) + "u",
+                first = region.scope.number(0),
                 end = region.scope.number(count);
     if (!seen.first && !seen.last)
       return {first, end};
     int64_t size = kernel.tileSizes()[*kernel.streamed()];
     AffineExpr begin = region.originOf({seen.row});
-    auto blockOf = [&](AffineExpr column) {
+    auto blockOf = [&](AffineExpr column, const std::string &blocks) {
       // (What is less than zero has wrapped.)
       return std::string("blockOf(") +
              (region.scope.type() == "unsigned" ? "(int)(" : "(long long)(") +
              region.scope.text(column) + "), " + std::to_string(size) + "u, " +
-             std::to_string(count) + "u)";
+             blocks + ")";
     };
     auto declare = [&](const char *what, const std::string &content) {
       std::string name = block + what;
@@ -210,14 +211,11 @@ private:
     };
     if (seen.last) {
       int64_t rows = kernel.tileSizes()[seen.row];
-      end = declare("End", blockOf(begin + (rows - 1 + *seen.last)) + " + 1u");
+      end = declare("End",
+                    blockOf(begin + (rows - 1 + *seen.last), blocks) + " + 1u");
     }
-    if (seen.first) {
-      std::string from = blockOf(begin + *seen.first);
-      if (seen.last)
-        from = "min(" + from + ", " + end + " - 1u)";
-      first = declare("First", from);
-    }
+    if (seen.first)
+      first = declare("First", blockOf(begin + *seen.first, end));
     return {first, end};
   }
 

@@ -187,10 +187,10 @@ __device__ __forceinline__ bool isLastOf(unsigned count, unsigned *counter, unsi
 }
 
 // Which of `count` blocks has a column; the first or the last one where it lies outside.
-__device__ __forceinline__ unsigned blockOf(long long column, unsigned size, unsigned count) {
+__device__ __forceinline__ unsigned blockOf(long long column, unsigned size, long long count) {
   if (column < 0)
     return 0;
-  return column < (long long)size * count ? (unsigned)(column / size) : count - 1u;
+  return (unsigned)(column < size * count ? column / size : count - 1);
 }
 
 // bf16 is the upper half of a float.

@@ -3,6 +3,7 @@
 #include "dialects/graph/Inference.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -42,6 +43,19 @@ void BoundKernel::bind(size_t number, ArrayRef<GridPart> parts) {
       valueParts[result].assign(parts.begin(), parts.end());
 }
 
+/// A stage reads it by each of its result's dims, and sums over none.
+bool BoundKernel::saysAll(size_t stage, ArrayRef<AffineExpr> index) const {
+  const graph::LoopNest &loops = nest(stages()[stage].op);
+  llvm::SmallBitVector said(loops.extents.size());
+  for (AffineExpr expr : index)
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      said.set(dim.getPosition());
+  for (auto [d, extent] : llvm::enumerate(loops.extents))
+    if (extent > 1 && said.test(d) != (d < loops.numParallel))
+      return false;
+  return true;
+}
+
 /// From the root through identity accesses, both to what a stage reads and to
 /// the stages that read it.
 void BoundKernel::bindStages() {
@@ -58,7 +72,10 @@ void BoundKernel::bindStages() {
     isBound[stage] = true;
   };
   bindOnce(rootNumber, identity);
-  for (bool changed = true; changed;) {
+  // Columns are no dim of what adds them up, nor of the total: whoever goes
+  // over them element by element says more.
+  bool waits = streamsColumns();
+  for (bool changed = true; changed || std::exchange(waits, false);) {
     changed = false;
     for (auto [number, stage] : llvm::enumerate(stages())) {
       auto visit = [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
@@ -70,6 +87,8 @@ void BoundKernel::bindStages() {
         if (isBound[number] == isBound[from])
           return;
         bool down = isBound[number]; // to what is read
+        if (waits && !saysAll(number, index))
+          return;
         bindOnce(down ? from : number,
                  down ? partsRead(number, leaf, index)
                       : partsOfReader(number, leaf, index));

@@ -101,14 +101,15 @@ private:
 
   Known stepOf(Operation *step) {
     return llvm::TypeSwitch<Operation *, Known>(step)
-        .Case([](arith::ConstantOp op) -> Known {
+        .Case([&](arith::ConstantOp op) -> Known {
           if (auto number = dyn_cast<FloatAttr>(op.getValue()))
             return {number.getValueAsDouble()};
           APInt integer = cast<IntegerAttr>(op.getValue()).getValue();
           if (integer.getBitWidth() == 1)
             return {integer.getBoolValue() ? 1.0 : 0.0};
-          return {std::nullopt, getAffineConstantExpr(integer.getSExtValue(),
-                                                      op.getContext())};
+          return indexIn(
+              op.getType(),
+              getAffineConstantExpr(integer.getSExtValue(), op.getContext()));
         })
         .Case<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp,
               arith::ExtFOp, arith::TruncFOp>(
@@ -155,6 +156,8 @@ private:
   /// Indices, truth, 0 and infinity are the same in any type.
   template <typename Op> Known keptBy(Op op) const {
     Known x = of(op->getOperand(0));
+    if (x.index)
+      return indexIn(op.getType(), x.index);
     if (x.number && *x.number != 0 && *x.number != 1 &&
         std::isfinite(*x.number))
       return {};
@@ -165,7 +168,26 @@ private:
     AffineExpr lhs = of(op.getLhs()).index, rhs = of(op.getRhs()).index;
     if (!lhs || !rhs)
       return {};
-    return {std::nullopt, simplified(combine(lhs, rhs))};
+    return indexIn(op.getType(), simplified(combine(lhs, rhs)));
+  }
+
+  /// Unless it may wrap: columns further on would have the same number.
+  Known indexIn(Type type, AffineExpr index) const {
+    bool hasSymbols = false; // where a slice begins
+    index.walk(
+        [&](AffineExpr part) { hasSymbols |= isa<AffineSymbolExpr>(part); });
+    if (hasSymbols)
+      return {};
+    constexpr int64_t kLargest = int64_t(1) << 40; // sums of some fit, too
+    int64_t most = type.isInteger(32)                     ? int64_t(1) << 31
+                   : type.isInteger(64) || type.isIndex() ? kLargest
+                                                          : 0;
+    auto [low, high] = rangeOf(index, [&](unsigned dim) {
+      int64_t extent = dim < kernel.grid().size() ? kernel.grid()[dim].extent
+                                                  : int64_t(1) << 31;
+      return std::make_pair(int64_t(0), extent - 1);
+    });
+    return -most <= low && high < most ? Known{std::nullopt, index} : Known();
   }
 
   /// -inf stays -inf, whatever is added to a hidden score or taken away: its
