@@ -66,49 +66,62 @@ void BoundKernel::bindStages() {
     identity.push_back({d});
     dims.push_back({loops.extents[d]});
   }
+  bind(rootNumber, identity);
   std::vector<bool> isBound(stages().size());
-  auto bindOnce = [&](size_t stage, ArrayRef<GridPart> parts) {
-    bind(stage, parts);
-    isBound[stage] = true;
-  };
-  bindOnce(rootNumber, identity);
+  isBound[rootNumber] = true;
   // Columns are no dim of what adds them up, nor of the total: whoever goes
   // over them element by element says more.
-  bool waits = streamsColumns();
-  for (bool changed = true; changed || std::exchange(waits, false);) {
+  if (streamsColumns())
+    spread(isBound, /*fully=*/true);
+  spread(isBound, /*fully=*/false);
+  // Stages that share nothing with the rest, but leading dims of the grid: a
+  // sum of rows beside what is elementwise on them; an elementwise op on what
+  // the root reads, and then what that one alone reads.
+  while (llvm::is_contained(isBound, false)) {
+    size_t nearest = 0;
+    int most = -1;
+    for (size_t number = 0; number < stages().size(); ++number)
+      if (int shared = sharedDims(number); !isBound[number] && shared > most)
+        nearest = number, most = shared;
+    GridParts parts(nest(stages()[nearest].op).numParallel);
+    std::copy_n(identity.begin(), most, parts.begin());
+    bind(nearest, parts);
+    isBound[nearest] = true;
+    spread(isBound, /*fully=*/false);
+  }
+}
+
+/// Leading dims of a stage's result that are those of the grid.
+int BoundKernel::sharedDims(size_t stage) const {
+  const graph::LoopNest &own = nest(stages()[stage].op);
+  size_t shared = 0;
+  while (shared < std::min<size_t>(own.numParallel, dims.size()) &&
+         own.extents[shared] == dims[shared].extent)
+    ++shared;
+  return static_cast<int>(shared);
+}
+
+/// To what bound stages read, and to stages that read what is bound; `fully`:
+/// where that binds all dims.
+void BoundKernel::spread(std::vector<bool> &isBound, bool fully) {
+  for (bool changed = true; changed;) {
     changed = false;
-    for (auto [number, stage] : llvm::enumerate(stages())) {
-      auto visit = [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+    for (auto [number, stage] : llvm::enumerate(stages()))
+      forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
         const Stage *maker = llvm::find_if(
             stages(), [&](const Stage &other) { return other.makes(leaf); });
         if (maker == stages().end())
           return;
         size_t from = numberOf(*maker);
-        if (isBound[number] == isBound[from])
+        if (isBound[number] == isBound[from] ||
+            (fully && !saysAll(number, index)))
           return;
         bool down = isBound[number]; // to what is read
-        if (waits && !saysAll(number, index))
-          return;
-        bindOnce(down ? from : number,
-                 down ? partsRead(number, leaf, index)
-                      : partsOfReader(number, leaf, index));
-        changed = true;
-      };
-      forEachRead(stage, visit);
-    }
+        bind(down ? from : number, down ? partsRead(number, leaf, index)
+                                        : partsOfReader(number, leaf, index));
+        isBound[from] = isBound[number] = changed = true;
+      });
   }
-  // A stage that shares nothing with the rest, but leading dims of the grid: a
-  // sum of rows beside what is elementwise on them.
-  for (auto [number, stage] : llvm::enumerate(stages()))
-    if (!isBound[number]) {
-      const graph::LoopNest &own = nest(stage.op);
-      GridParts parts(own.numParallel);
-      for (unsigned d = 0; d < std::min<size_t>(own.numParallel, dims.size()) &&
-                           own.extents[d] == dims[d].extent;
-           ++d)
-        parts[d] = identity[d];
-      bind(number, parts);
-    }
 }
 
 /// The block of indices that a dim of the reader stands for, if it goes over

@@ -62,6 +62,8 @@ private:
   size_t findRoot() const;
   void bind(size_t stage, llvm::ArrayRef<GridPart> parts);
   void bindStages();
+  void spread(std::vector<bool> &isBound, bool fully);
+  int sharedDims(size_t stage) const;
   bool saysAll(size_t stage, llvm::ArrayRef<mlir::AffineExpr> index) const;
   /// Of what a bound stage reads, and of a stage that reads what is bound.
   GridParts partsRead(size_t reader, mlir::Value leaf,
