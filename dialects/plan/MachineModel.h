@@ -121,10 +121,12 @@ struct MachineModel {
   /// Products that sum up so many numbers of `bytes` at most, at `rate` FLOPs a
   /// second, are computed again in less time than what they make takes in
   /// memory: a chain's columns stream then, and heads of attention as wide have
-  /// no scores in memory. 0 where chains have no rows.
-  int64_t streamedWidth(double rate, int64_t bytes) const {
+  /// no scores in memory. Twice as many where a mask hides columns, of which
+  /// half are left out. 0 where chains have no rows.
+  int64_t streamedWidth(double rate, int64_t bytes, bool masked) const {
     return chainRows > 0 && chainScratchBytes > 0
-               ? int64_t(double(bytes) * rate / bytesPerSecond)
+               ? int64_t((masked ? 2 : 1) * double(bytes) * rate /
+                         bytesPerSecond)
                : 0;
   }
   /// Values of so many elements stay in the first-level cache.

@@ -17,6 +17,7 @@
 #include "dialects/graph/TensorBytes.h"
 #include "passes/fuse/KernelGroups.h"
 #include "passes/fuse/ProductRate.h"
+#include "passes/fuse/StreamedProducts.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -282,10 +283,7 @@ bool KernelGroups::mayStream(ArrayRef<unsigned> groups,
   }
   // (Of what a mask of places hides, half of it mostly, nothing is computed.)
   bool isMasked = llvm::any_of(ops, [&](Operation *op) {
-    return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return ofPlaces.contains(operand.getDefiningOp()) &&
-             graph::elementOf(operand).isInteger(1);
-    });
+    return llvm::any_of(op->getOperands(), isMaskOfPlaces);
   });
   return again * (isMasked ? 0.5 : 1) <= 4 * bytes / machine.bytesPerSecond;
 }

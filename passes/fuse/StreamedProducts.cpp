@@ -11,6 +11,23 @@ using dl::graph::LoopNestOpInterface;
 
 namespace dl {
 
+bool isMaskOfPlaces(Value value) {
+  constexpr size_t kMost = 32;
+  if (!graph::elementOf(value).isInteger(1))
+    return false;
+  llvm::SetVector<Operation *> ops;
+  ops.insert(value.getDefiningOp());
+  for (size_t i = 0; i < ops.size(); ++i) {
+    auto loops = dyn_cast_or_null<LoopNestOpInterface>(ops[i]);
+    if (i == kMost || !loops || loops.getLoopNest().isIndirect() ||
+        loops.getLoopNest().combine != graph::Combine::None)
+      return false;
+    for (Value operand : loops->getOperands())
+      ops.insert(operand.getDefiningOp());
+  }
+  return true;
+}
+
 int64_t batchItems(const LoopNest &product) {
   int64_t items = 1;
   for (unsigned dim = 0; dim < product.numParallel; ++dim) {
@@ -26,7 +43,7 @@ int64_t batchItems(const LoopNest &product) {
 /// What adds columns up of what is made of it; nothing where something else is
 /// done with a value of its shape.
 static std::optional<llvm::SetVector<Operation *>>
-findTotals(Operation *product) {
+findTotals(Operation *product, bool &isMasked) {
   llvm::SetVector<Operation *> made, totals;
   made.insert(product);
   for (size_t i = 0; i < made.size(); ++i)
@@ -44,8 +61,8 @@ findTotals(Operation *product) {
       else if (graph::shapeOf(user->getResult(0)) !=
                graph::shapeOf(product->getResult(0)))
         return std::nullopt;
-      else
-        made.insert(user);
+      else if (made.insert(user))
+        isMasked |= llvm::any_of(user->getOperands(), isMaskOfPlaces);
     }
   return totals;
 }
@@ -106,15 +123,16 @@ bool streams(Operation *product, const plan::MachineModel &machine) {
   int64_t bytes = multipliesNarrow(product)
                       ? 2
                       : graph::elementBytes(graph::elementOf(result));
-  int64_t most = machine.streamedWidth(productRate(product, machine), bytes);
-  if (summed > most)
-    return false;
-  auto totals = findTotals(product);
-  return totals && summed * passesAgain(product, *totals) <= most;
+  bool isMasked = false;
+  auto totals = findTotals(product, isMasked);
+  return totals && summed * std::max(1u, passesAgain(product, *totals)) <=
+                       machine.streamedWidth(productRate(product, machine),
+                                             bytes, isMasked);
 }
 
 SmallVector<Operation *> totalsOf(Operation *product) {
-  auto totals = findTotals(product);
+  bool isMasked = false;
+  auto totals = findTotals(product, isMasked);
   return totals ? SmallVector<Operation *>(totals->takeVector())
                 : SmallVector<Operation *>();
 }

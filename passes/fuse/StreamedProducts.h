@@ -15,6 +15,9 @@ int64_t batchItems(const graph::LoopNest &product);
 /// time to compute again than in memory.
 bool streams(mlir::Operation *product, const plan::MachineModel &machine);
 
+/// What the places of elements alone say: whether a column is behind a row.
+bool isMaskOfPlaces(mlir::Value value);
+
 /// The ops that it is added up by.
 llvm::SmallVector<mlir::Operation *> totalsOf(mlir::Operation *product);
 

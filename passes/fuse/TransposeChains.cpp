@@ -144,7 +144,7 @@ public:
         graph::payloadFacts(cast<LoopNestOpInterface>(op)).isComparison;
     if (compares && isOfProducts)
       return false;
-    hasMask |= compares;
+    hasMask |= isMaskOfPlaces(value);
     if (isOfProducts)
       ofProducts.insert(op);
     ops.insert(op);
@@ -294,8 +294,9 @@ private:
     groups.push_back({std::move(own), {sum}});
   }
 
-  /// To compute the values again, of which a mask hides half, takes less than
-  /// to write and read them.
+  /// To compute the values again takes less than to write and read them. Of
+  /// these, and of the chain over rows, which then stores nothing, a mask hides
+  /// half.
   bool isWorthIt(const Group &group) const {
     double computing = 0, moving = 0;
     for (Operation *product : group.chain.makers()) {
@@ -308,7 +309,7 @@ private:
       if (!isKept(sum) &&
           values.insert(sum.value().getAsOpaquePointer()).second)
         moving += 2 * double(storedBytes(sum.value())) / machine.bytesPerSecond;
-    return computing * (group.chain.isMasked() ? 0.5 : 1) <= moving;
+    return computing * (group.chain.isMasked() ? 0.25 : 1) <= moving;
   }
 
   /// What the forward makes is in memory for the rest of the backward anyway.

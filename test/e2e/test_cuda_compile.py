@@ -181,3 +181,33 @@ class CudaCompile(support.ToolTest):
         self.refused(2, "--tiles is about CPUs", "--target=cuda", "--tiles=2")
         self.refused(2, "--target-cpu is about CPUs", "--target=cuda", "--target-cpu=x86-64-v3")
         self.refused(3, "tools/dev/setup.sh --cuda fetches it", "--target=cuda", env={"DL_NVRTC": self.folder})
+
+
+ROTARY = support.HEAD + """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::InputDataset({{"x", dl::kFloat, {2048, 1024}}}, {.batch_size = 2});
+  nn::Linear l{1024, 1024, {.bias = false}};
+  dl::optim::SGD optimizer(l.parameters(), {.lr = 1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto f = dl::outer(dl::arange(2048).to(dl::kFloat), dl::linspace(1, 0.1, 64));
+    auto e = dl::cat({f, f}, -1);
+    auto q = l(b.data).view({2, 2048, 8, 128}).transpose(1, 2);
+    auto [x1, x2] = q.chunk<2>(2, -1);
+    auto y = q * e.cos() + dl::cat({-x2, x1}, -1) * e.sin();
+    auto loss = F::scaled_dot_product_attention(y, y * 2, q).sum();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+
+class Rotary(support.ToolTest):
+    def test_each_block_has_its_rows_alone(self):
+        """Two results of one kernel share no value but an operand: the cosines of one are cut as its sines are, and wait in no memory of
+        the device."""
+        self.write("net.dl", ROTARY)
+        said = dltools.run(dltools.DLCC, "net.dl", "--target=cuda:source", "--machine=h200", "--report=json", "-o", "net.plan", cwd=self.folder)
+        self.assertLess(json.loads(said)["memory"]["arena_bytes"], 1e9)  # all rows of each block's: 2.5 GB

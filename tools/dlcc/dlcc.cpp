@@ -108,14 +108,16 @@ static dl::PictureOptions pictureOptions(const Arguments &arguments) {
   return options;
 }
 
+/// Of heads of causal attention.
 static int64_t streamedWidth(const Arguments &arguments,
                              const dl::plan::MachineModel &machine) {
   if (arguments.dtype == "bf16")
-    return machine.streamedWidth(machine.productBf16, 2);
+    return machine.streamedWidth(machine.productBf16, 2, /*masked=*/true);
   if (arguments.dtype == "f64")
-    return machine.streamedWidth(machine.productF64, 8);
+    return machine.streamedWidth(machine.productF64, 8, /*masked=*/true);
   return machine.streamedWidth(
-      arguments.tf32 ? machine.productTf32 : machine.productF32, 4);
+      arguments.tf32 ? machine.productTf32 : machine.productF32, 4,
+      /*masked=*/true);
 }
 
 static dl::CompileOptions
