@@ -24,7 +24,8 @@ struct Options {
   int64_t accumulate = 1;
   std::vector<std::string> recompute; // patterns of modules: see Checkpoints.h
   std::vector<std::string> includeFolders;
-  /// Heads of causal attention up to so wide have no scores in memory on the target.
+  /// Heads of causal attention up to so wide have no scores in memory on the
+  /// target.
   int64_t streamedWidth = 0;
   double timeLimitSeconds = 20;
   uint64_t memoryLimitBytes = uint64_t(4) << 30;
