@@ -116,44 +116,37 @@ DL_POSITIONS(max_unpool2d, Pair, MaxUnpool2dOptions)
 #undef DL_POSITIONS
 
 namespace detail {
-/// The root of the sum of a window's powers, from their mean.
-inline Tensor root_of_powers(const Tensor &mean, double norm_type, i64 count) {
-  return (mean * static_cast<double>(count)).pow(1 / norm_type);
-}
-inline void require_power(const char *what, double norm_type) {
+/// The root of the sum of a window's powers: of so many elements, whose mean
+/// `average` gives.
+template <class Average>
+inline Tensor root_of_powers(const char *what, const Tensor &x,
+                             double norm_type, i64 count,
+                             const Average &average) {
   if (norm_type == 0)
     fail("{}: norm_type is 0, which has no root", what);
+  return (average(x.pow(norm_type)) * static_cast<double>(count))
+      .pow(1 / norm_type);
 }
 } // namespace detail
 
 /// (sum x^norm_type)^(1/norm_type) of each window. As in PyTorch the gradient
 /// is not finite where a sum is 0, and of negative elements powers that are no
 /// whole numbers are NaN.
-inline Tensor lp_pool1d(Tensor x, double norm_type, i64 kernel_size,
-                        i64 stride = 0, bool ceil_mode = false) {
-  detail::Called called("lp_pool1d");
-  detail::require_power("lp_pool1d", norm_type);
-  Tensor mean = avg_pool1d(x.pow(norm_type), kernel_size,
-                           {.stride = stride, .ceil_mode = ceil_mode});
-  return detail::root_of_powers(mean, norm_type, kernel_size);
-}
-inline Tensor lp_pool2d(Tensor x, double norm_type, Pair kernel_size,
-                        Pair stride = 0, bool ceil_mode = false) {
-  detail::Called called("lp_pool2d");
-  detail::require_power("lp_pool2d", norm_type);
-  Tensor mean = avg_pool2d(x.pow(norm_type), kernel_size,
-                           {.stride = stride, .ceil_mode = ceil_mode});
-  return detail::root_of_powers(mean, norm_type, kernel_size.h * kernel_size.w);
-}
-inline Tensor lp_pool3d(Tensor x, double norm_type, Triple kernel_size,
-                        Triple stride = 0, bool ceil_mode = false) {
-  detail::Called called("lp_pool3d");
-  detail::require_power("lp_pool3d", norm_type);
-  Tensor mean = avg_pool3d(x.pow(norm_type), kernel_size,
-                           {.stride = stride, .ceil_mode = ceil_mode});
-  return detail::root_of_powers(mean, norm_type,
-                                kernel_size.d * kernel_size.h * kernel_size.w);
-}
+#define DL_LP_POOL(pool, avg_pool, Size, count)                                \
+  inline Tensor pool(Tensor x, double norm_type, Size kernel_size,             \
+                     Size stride = 0, bool ceil_mode = false) {                \
+    detail::Called called(#pool);                                              \
+    auto average = [&](const Tensor &powers) {                                 \
+      return avg_pool(powers, kernel_size,                                     \
+                      {.stride = stride, .ceil_mode = ceil_mode});             \
+    };                                                                         \
+    return detail::root_of_powers(#pool, x, norm_type, count, average);        \
+  }
+DL_LP_POOL(lp_pool1d, avg_pool1d, i64, kernel_size)
+DL_LP_POOL(lp_pool2d, avg_pool2d, Pair, kernel_size.h *kernel_size.w)
+DL_LP_POOL(lp_pool3d, avg_pool3d, Triple,
+           kernel_size.d *kernel_size.h *kernel_size.w)
+#undef DL_LP_POOL
 
 } // namespace functional
 
