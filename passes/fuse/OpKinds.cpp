@@ -28,9 +28,9 @@ bool KernelGroups::isStepNumber(Operation *op) const {
          !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive;
 }
 
-/// What the places of elements alone say, and little work: which scores a mask
-/// hides. Chains of rows compute them
-/// where they are read, and see which blocks of columns are nothing.
+/// What follows from the places of elements alone, with little work: which
+/// scores a mask hides. Chains of rows compute it where it is read, and see
+/// which blocks of columns are nothing.
 bool KernelGroups::isOfPlaces(Operation *op) const {
   auto loops = cast<LoopNestOpInterface>(op);
   return machine.chainRows > 0 && op->getNumResults() == 1 &&
