@@ -5,9 +5,11 @@ z holds ties and values at bounds. In C++ and in Python the parameters are x, y,
 
 from parity.choice_cases import CHOICES
 from parity.distribution_cases import CDFS, DISTRIBUTIONS
+from parity.factor_cases import FACTORS
 from parity.fourier_cases import FOURIER
 from parity.keyword_cases import KEYWORDS
 from parity.matrix_cases import MATRICES
+from parity.other_name_cases import OTHER_NAMES
 from parity.scan_cases import SCANS
 from parity.seldom_cases import SELDOM
 
@@ -521,4 +523,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + CHOICES + KEYWORDS + DISTRIBUTIONS + list(losses()) + SELDOM + CDFS))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + CHOICES + KEYWORDS + DISTRIBUTIONS + list(losses()) + SELDOM + CDFS + FACTORS + OTHER_NAMES))

@@ -28,5 +28,8 @@ auto checkpoint(F &&function, A &&...arguments) {
   detail::CheckpointScope scope;
   return function(static_cast<A &&>(arguments)...);
 }
+namespace utils::checkpoint {
+using dl::checkpoint;
+} // namespace utils::checkpoint
 
 } // namespace dl

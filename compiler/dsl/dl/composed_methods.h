@@ -1,7 +1,9 @@
 #pragma once
 // Methods of Tensor that bins.h, composed.h, create.h, in_place.h, lists.h,
-// masks.h, matrices.h, other_names.h, quantiles.h, repeats.h, rounding.h,
-// scatter_reduce.h, special.h and tensordot.h define.
+// making.h, masks.h, matrices.h, other_names.h, quantiles.h, repeats.h,
+// rounding.h, sampling.h, scatter_reduce.h, seldom.h, special.h and tensordot.h
+// define.
+#include "other_name_ops.h"
 
 /// Of sizes in braces, or one after the other.
 #define DL_NEW_METHODS(new_zeros)                                              \
@@ -21,6 +23,29 @@
   }
 
 #define DL_COMPOSED_METHODS                                                    \
+  DL_OTHER_NAME_METHODS                                                        \
+  Tensor addmm(Tensor a, Tensor b, AddmmOptions options = {}) const;           \
+  Tensor addmv(Tensor a, Tensor b, AddmmOptions options = {}) const;           \
+  Tensor addr(Tensor a, Tensor b, AddmmOptions options = {}) const;            \
+  Tensor baddbmm(Tensor a, Tensor b, AddmmOptions options = {}) const;         \
+  Tensor addbmm(Tensor a, Tensor b, AddmmOptions options = {}) const;          \
+  Tensor copysign(const Operand &other) const;                                 \
+  Tensor ldexp(const Operand &other) const;                                    \
+  Tensor fmax(const Operand &other) const;                                     \
+  Tensor fmin(const Operand &other) const;                                     \
+  Tensor signbit() const;                                                      \
+  Tensor deg2rad() const;                                                      \
+  Tensor rad2deg() const;                                                      \
+  Tensor dist(Tensor other, double p = 2) const;                               \
+  Tensor equal(Tensor other) const;                                            \
+  Tensor allclose(Tensor other, double rtol = 1e-5, double atol = 1e-8) const; \
+  Tensor sum_to_size(const Shape &size) const;                                 \
+  Tensor take(Tensor index) const;                                             \
+  Tensor diagonal_scatter(Tensor src, i64 offset = 0, i64 dim1 = 0,            \
+                          i64 dim2 = 1) const;                                 \
+  Tensor multinomial(i64 num_samples, bool replacement = false) const;         \
+  Tensor exponential_(double lambd = 1) const;                                 \
+  Tensor fill_diagonal_(double value, bool wrap = false) const;                \
   Tensor lgamma() const;                                                       \
   Tensor digamma() const;                                                      \
   Tensor erfinv() const;                                                       \
@@ -75,14 +100,22 @@
       const;                                                                   \
   Tensor repeat_interleave(Tensor repeats, i64 dim,                            \
                            RepeatInterleaveOptions o = {}) const;              \
-  Shape size() const;                                                          \
   Tensor operator[](list<Tensor>) const = delete (                             \
       "dl: several indices are written without braces: x[rows, columns]");     \
-  Tensor fliplr() const;                                                       \
-  Tensor flipud() const;                                                       \
-  Tensor swapdims(i64 a, i64 b) const;                                         \
-  Tensor reshape_as(Tensor other) const;                                       \
-  Tensor vdot(Tensor other) const;                                             \
+  Tensor operator[](list<Index>) const = delete (                              \
+      "dl: several indices are written without braces: x[dl::Slice(), 0]");    \
+  Tensor(const Complex &) = delete (                                           \
+      "dl: a complex tensor is a dl::Complex, with .real, .imag and .abs()");  \
+  template <class T>                                                           \
+  T item() const = delete (                                                    \
+      "dl: a tensor has no value while the graph is being built; to see it "   \
+      "return it in dl::Metrics; in a loss x.detach() is a constant");         \
+  Tensor softmax(i64 dim, DType dtype) const {                                 \
+    return to(dtype).softmax(dim);                                             \
+  }                                                                            \
+  Tensor log_softmax(i64 dim, DType dtype) const {                             \
+    return to(dtype).log_softmax(dim);                                         \
+  }                                                                            \
   Tensor broadcast_to(const Shape &size) const;                                \
   Tensor mT() const;                                                           \
   Tensor ravel() const;                                                        \

@@ -5,7 +5,7 @@
 // clang-format off
 #define DL_UNARY_IN_PLACE_OPS(OP)                                                                       \
   DL_UNARY_OPS(OP) DL_INTEGER_UNARY_OPS(OP) DL_COMPOSED_IN_PLACE_OPS(OP)                                \
-  DL_TRIGONOMETRIC_OPS(OP) OP(square) OP(reciprocal)
+  DL_TRIGONOMETRIC_OPS(OP) OP(square) OP(reciprocal) OP(absolute) OP(negative)
 // What the method takes, and what it gives the op that it is named after.
 #define DL_IN_PLACE_OPS(OP)                                                                             \
   OP(add, (const Operand &other), (other))                                                              \
@@ -20,6 +20,32 @@
   OP(clamp, (const Operand &min), (min))                                                                \
   OP(clamp, (const Operand &min, const detail::OptionalOperand &max), (min, max))                       \
   OP(clamp, (const ClampOptions &options), (options))                                                   \
+  OP(clip, (const Operand &min), (min))                                                                 \
+  OP(clip, (const Operand &min, const detail::OptionalOperand &max), (min, max))                        \
+  OP(multiply, (const Operand &other), (other))                                                         \
+  OP(subtract, (const Operand &other), (other))                                                         \
+  OP(divide, (const Operand &other), (other))                                                           \
+  OP(fmod, (const Operand &other), (other))                                                             \
+  OP(floor_divide, (const Operand &other), (other))                                                     \
+  OP(atan2, (const Operand &other), (other))                                                            \
+  OP(logical_and, (Tensor other), (other))                                                              \
+  OP(logical_or, (Tensor other), (other))                                                               \
+  OP(logical_xor, (Tensor other), (other))                                                              \
+  OP(logical_not, (), ())                                                                               \
+  OP(cumsum, (i64 dim), (dim))                                                                          \
+  OP(cumprod, (i64 dim), (dim))                                                                         \
+  OP(tril, (), ())                                                                                      \
+  OP(tril, (i64 diagonal), (diagonal))                                                                  \
+  OP(triu, (), ())                                                                                      \
+  OP(triu, (i64 diagonal), (diagonal))                                                                  \
+  OP(addmm, (Tensor a, Tensor b), (a, b))                                                               \
+  OP(addmm, (Tensor a, Tensor b, AddmmOptions o), (a, b, o))                                            \
+  OP(addmv, (Tensor a, Tensor b), (a, b))                                                               \
+  OP(addmv, (Tensor a, Tensor b, AddmmOptions o), (a, b, o))                                            \
+  OP(addr, (Tensor a, Tensor b), (a, b))                                                                \
+  OP(addr, (Tensor a, Tensor b, AddmmOptions o), (a, b, o))                                             \
+  OP(baddbmm, (Tensor a, Tensor b), (a, b))                                                             \
+  OP(baddbmm, (Tensor a, Tensor b, AddmmOptions o), (a, b, o))                                          \
   OP(clamp_min, (const Operand &min), (min))                                                            \
   OP(clamp_max, (const Operand &max), (max))                                                            \
   OP(nan_to_num, (), ())                                                                                \

@@ -58,6 +58,10 @@ public:
   Index(Slice slice) : kind(kSlice), slice(slice) {}
   Index(NoneType) : kind(kNone) {}
   Index(EllipsisType) : kind(kEllipsis) {}
+  Index(const char *dots) : kind(kEllipsis) {
+    if (!detail::equal(dots, "..."))
+      detail::fail("index: \"{}\"; \"...\" is an index, dl::Ellipsis", dots);
+  }
   /// Of integers; they may be negative, and count from the end then.
   Index(const Tensor &tensor) : kind(kTensor), tensor(tensor) {}
   Index(list<detail::Place> places);

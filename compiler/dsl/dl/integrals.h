@@ -42,5 +42,13 @@ inline Tensor trapezoid(Tensor y, Tensor x, i64 dim = -1) {
   return detail::trapezoids(
       y, dim, x.narrow(at, 1, size - 1) - x.narrow(at, 0, size - 1));
 }
+/// The integral up to each place but the first.
+inline Tensor cumulative_trapezoid(Tensor y, double dx = 1, i64 dim = -1) {
+  detail::Called called("cumulative_trapezoid");
+  detail::require_trapezoids(y, dim);
+  i64 last = y.size(static_cast<int>(dim)) - 1;
+  return ((y.narrow(dim, 0, last) + y.narrow(dim, 1, last)) * (dx * 0.5))
+      .cumsum(dim);
+}
 
 } // namespace dl

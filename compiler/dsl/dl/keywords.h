@@ -78,6 +78,12 @@ DL_FUNCTION(Tensor, squeeze, DimOptions)
 DL_FUNCTION(Tensor, flatten, FlattenDims)
 DL_FUNCTION(TensorList, unbind, ListDimOptions)
 #undef DL_FUNCTION
+inline Tensor softmax(const Tensor &x, i64 dim, DType dtype) {
+  return x.softmax(dim, dtype);
+}
+inline Tensor log_softmax(const Tensor &x, i64 dim, DType dtype) {
+  return x.log_softmax(dim, dtype);
+}
 
 inline ValuesAndIndices sort(const Tensor &x, i64 dim, SortOptions o) {
   return x.sort(dim, o);

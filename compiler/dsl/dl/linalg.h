@@ -249,24 +249,4 @@ inline Tensor solve_triangular(Tensor a, Tensor b,
                                         options.unitriangular);
 }
 
-/// The norm of all elements, or of vectors along dims: Tensor::norm.
-template <class... A> Tensor vector_norm(const Tensor &x, const A &...options) {
-  return x.norm(options...);
-}
-/// Of all elements: Frobenius' norm.
-inline Tensor norm(const Tensor &x) { return x.norm(); }
-/// Of vectors: x, or those along a dim; of a matrix "fro" alone.
-inline Tensor norm(const Tensor &x, detail::NormOrder ord, i64 dim,
-                   bool keepdim = false) {
-  return x.norm({ord, dim, keepdim});
-}
-inline Tensor norm(const Tensor &x, detail::NormOrder ord) {
-  if (x.dim() > 1 && !ord.is_frobenius)
-    detail::fail("linalg.norm: of a matrix in this version \"fro\" alone, got "
-                 "{}; dl::linalg::vector_norm(x, p) is that of all elements",
-                 x.sizes());
-  return x.norm({ord});
-}
-inline Tensor matrix_norm(const Tensor &x) { return x.norm(2, {-2, -1}); }
-
 } // namespace dl::linalg

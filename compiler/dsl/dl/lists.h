@@ -80,6 +80,10 @@ DL_TENSORS(6, (a, b, c, d, e, f), Tensor &, Tensor &, Tensor &, Tensor &,
            Tensor &, Tensor &)
 // clang-format on
 #undef DL_TENSORS
+/// dl::Tensors all; all.push_back(x): a list that grows.
+template <> struct Tensors<0> : TensorList {
+  using TensorList::TensorList;
+};
 template <class... T>
   requires(__is_convertible(T, Tensor) && ...)
 Tensors(T...) -> Tensors<sizeof...(T)>;

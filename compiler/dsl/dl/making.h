@@ -84,6 +84,11 @@ inline Tensor linspace(double start, double end, i64 steps) {
   double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
   return detail::progression(start, step, steps, kFloat);
 }
+/// Powers of the base from start to end.
+inline Tensor logspace(double start, double end, i64 steps, double base = 10) {
+  detail::Called called("logspace");
+  return (linspace(start, end, steps) * __builtin_log(base)).exp();
+}
 /// Ones where row and column are equal: [n, m], [n, n] without m.
 inline Tensor eye(i64 n, i64 m, DType dtype) {
   detail::Called called("eye");
@@ -142,22 +147,23 @@ inline Tensor Tensor::outer(Tensor other) const {
 inline Tensor dot(Tensor a, Tensor b) { return a.dot(b); }
 inline Tensor outer(Tensor a, Tensor b) { return a.outer(b); }
 
-struct AddmmOptions {
-  double beta = 1, alpha = 1;
-};
-/// beta * x + alpha * a @ b; a and b are matrices.
-inline Tensor addmm(Tensor x, Tensor a, Tensor b, AddmmOptions o = {}) {
-  detail::Called called("addmm");
-  Tensor product = a.mm(b);
-  product = o.alpha == 1 ? product : product * o.alpha;
-  return (o.beta == 1 ? x : x * o.beta) + product;
-}
-/// The same for batches of matrices.
-inline Tensor baddbmm(Tensor x, Tensor a, Tensor b, AddmmOptions o = {}) {
-  detail::Called called("baddbmm");
-  Tensor product = a.bmm(b);
-  product = o.alpha == 1 ? product : product * o.alpha;
-  return (o.beta == 1 ? x : x * o.beta) + product;
-}
+/// beta * x + alpha * a @ b: matrices, batches of them, batches of them that
+/// are added up; a matrix and a vector, two vectors.
+#define DL_ADDED(name, product)                                                \
+  inline Tensor Tensor::name(Tensor a, Tensor b, AddmmOptions o) const {       \
+    detail::Called called(#name);                                              \
+    Tensor made = product;                                                     \
+    return (o.beta == 1 ? *this : *this * o.beta) +                            \
+           (o.alpha == 1 ? made : made * o.alpha);                             \
+  }                                                                            \
+  inline Tensor name(Tensor x, Tensor a, Tensor b, AddmmOptions o = {}) {      \
+    return x.name(a, b, o);                                                    \
+  }
+DL_ADDED(addmm, a.mm(b))
+DL_ADDED(baddbmm, a.bmm(b))
+DL_ADDED(addbmm, a.bmm(b).sum(0))
+DL_ADDED(addmv, a.mv(b))
+DL_ADDED(addr, a.outer(b))
+#undef DL_ADDED
 
 } // namespace dl

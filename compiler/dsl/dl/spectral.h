@@ -107,6 +107,35 @@ inline Tensor blackman_window(i64 window_length, bool periodic = true) {
   return detail::cosine_window("blackman_window", window_length, periodic, 0.42,
                                0.5, 0.08);
 }
+/// A triangle from 0 to 1 and back.
+inline Tensor bartlett_window(i64 window_length, bool periodic = true) {
+  detail::Called called("bartlett_window");
+  if (window_length == 1)
+    return ones({1});
+  double last = static_cast<double>(window_length - (periodic ? 0 : 1));
+  return 1.0 - (arange(window_length).to(kFloat) * (2 / last) - 1.0).abs();
+}
+/// I0(beta sqrt(1 - t^2)) / I0(beta), by the series of the Bessel function I0
+/// (Abramowitz and Stegun 9.6.12), whose terms are all positive.
+inline Tensor kaiser_window(i64 window_length, bool periodic = true,
+                            double beta = 12) {
+  detail::Called called("kaiser_window");
+  if (window_length == 1)
+    return ones({1});
+  if (!(beta >= 0 && beta <= 50))
+    detail::fail("kaiser_window: beta = {}; from 0 to 50 is wanted", beta);
+  double last = static_cast<double>(window_length - (periodic ? 0 : 1));
+  Tensor t = arange(window_length).to(kFloat) * (2 / last) - 1.0;
+  Tensor square = (1.0 - t.square()) * (beta * beta / 4);
+  double most = beta * beta / 4, whole = 1;
+  Tensor sum = ones_like(t);
+  int terms = 25 + static_cast<int>(1.5 * beta);
+  for (int k = terms; k > 0; --k) { // by Horner's rule
+    sum = 1.0 + square * sum / static_cast<double>(k * k);
+    whole = 1 + most * whole / (k * k);
+  }
+  return sum / whole;
+}
 
 /// [T] or [batch, T] to [..., frequencies, frames].
 inline Complex stft(const Tensor &x, i64 n_fft, StftOptions options = {}) {

@@ -5,11 +5,11 @@
 #include "keyword_methods.h"
 
 namespace dl {
-
 struct ValuesAndIndices;
 class TensorList;
 template <int N> struct Tensors;
 class Index;
+struct Complex;
 inline Tensor rand_like(Tensor x);
 inline Tensor randn_like(Tensor x);
 

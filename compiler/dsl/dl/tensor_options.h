@@ -66,6 +66,9 @@ struct NormOptions {
 struct ClampOptions {
   detail::OptionalOperand min = {}, max = {};
 };
+struct AddmmOptions {
+  double beta = 1, alpha = 1;
+};
 struct AddOptions {
   Operand alpha = 1;
 };

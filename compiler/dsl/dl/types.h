@@ -98,6 +98,16 @@ struct Shape {
         return false;
     return true;
   }
+  /// For std::cout and its like: [64, 10].
+  template <class Stream>
+    requires requires { typename Stream::char_type; }
+  friend Stream &operator<<(Stream &out, const Shape &shape) {
+    out << '[';
+    for (int i = 0; i < shape.rank; ++i)
+      out << (i ? ", " : "") << shape.dims[i];
+    out << ']';
+    return out;
+  }
 };
 
 } // namespace dl
