@@ -8,6 +8,7 @@
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/Prediction.h"
 #include "runtime/train/RunFolder.h"
+#include "runtime/train/WeightPaths.h"
 
 #include <fmt/format.h>
 
@@ -250,11 +251,11 @@ Expected<double> Model::get(const std::string &setting) const {
 }
 
 Status Model::load(const std::string &path) {
-  auto file = weightFile(path);
-  if (!file)
-    return file.takeError();
+  auto sources = weightSources({{path, {}}});
+  if (!sources)
+    return sources.takeError();
   std::vector<std::string> warnings;
-  Status status = loadWeights(session->plans(), {{*file, {}}},
+  Status status = loadWeights(session->plans(), *sources,
                               /*partial=*/false, session->device(), warnings);
   tell(warnings);
   return status;
@@ -265,7 +266,7 @@ Status Model::save(const std::string &path) const {
 }
 
 Status Model::loadCheckpoint(const std::string &path) {
-  auto name = weightFile(path);
+  auto name = checkpointFile(path);
   if (!name)
     return name.takeError();
   auto file = CheckpointFile::open(*name);

@@ -182,7 +182,8 @@ DLRUN_API dlrun_status dlrun_set_setting(dlrun_model *model,
 DLRUN_API dlrun_status dlrun_get_setting(const dlrun_model *model,
                                          const char *setting, double *value);
 
-/* Weights: a .safetensors file, or the folder of a run. */
+/* Weights: a .safetensors file, several by their "part-*.safetensors" or
+ * .index.json, or the folder of a run or of a Hugging Face model. */
 DLRUN_API dlrun_status dlrun_load_weights(dlrun_model *model, const char *path);
 DLRUN_API dlrun_status dlrun_save_weights(const dlrun_model *model,
                                           const char *path);

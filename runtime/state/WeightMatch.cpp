@@ -107,10 +107,14 @@ std::string WeightMatch::place(const Chosen &tensor) const {
 }
 
 Status WeightMatch::collect() {
+  std::vector<size_t> used;
+  std::vector<std::string> names;
   for (size_t f = 0; f < files.size(); ++f) {
     const WeightSource &source = sources[f];
-    std::vector<size_t> used(source.maps.size());
-    std::vector<std::string> names;
+    if (!source.continues) {
+      used.assign(source.maps.size(), 0);
+      names.clear();
+    }
     bool isCheckpoint = files[f].metadata.count("dl.checkpoint") != 0;
     for (const auto &[name, entry] : files[f].tensors) {
       names.push_back(name);
@@ -121,7 +125,8 @@ Status WeightMatch::collect() {
       offers.emplace(ours, Chosen{&entry, f, name});
       offered.push_back(ours);
     }
-    for (size_t m = 0; m < used.size(); ++m)
+    bool isLast = f + 1 == files.size() || !sources[f + 1].continues;
+    for (size_t m = 0; isLast && m < used.size(); ++m)
       if (used[m] == 0)
         return {Code::Usage,
                 fmt::format("--init-map '{}={}': {} has no such name{}",

@@ -30,6 +30,8 @@ std::string renamed(const std::string &name, const std::vector<NameMap> &maps,
 struct WeightSource {
   std::string path;
   std::vector<NameMap> maps;
+  /// It and the file before it are parts of one, and have the same maps.
+  bool continues = false;
 };
 
 class WeightMatch {

@@ -240,14 +240,15 @@ Expected<std::string> RunFolder::newestCheckpoint(const std::string &path) {
   return folder.checkpointPath(steps->back());
 }
 
-Expected<std::string> dlrt::weightFile(const std::string &path) {
+Expected<std::string> dlrt::checkpointFile(const std::string &path) {
   std::error_code error;
   if (!fs::is_directory(path, error))
     return path;
   if (!fs::exists(path + "/run.json", error))
     return Status(Code::Usage,
-                  fmt::format("'{}' is a folder and holds no run; weights are "
-                              "a .safetensors file, or the folder of a run",
+                  fmt::format("'{}' is a folder and holds no run; a checkpoint "
+                              "is a .safetensors file, or in the folder of a "
+                              "run",
                               path));
   return RunFolder::newestCheckpoint(path);
 }

@@ -97,7 +97,7 @@ private:
 std::string freeOldFolder(const std::string &folder);
 
 /// The path itself, or of a run's folder its newest checkpoint.
-Expected<std::string> weightFile(const std::string &path);
+Expected<std::string> checkpointFile(const std::string &path);
 
 } // namespace dlrt
 

@@ -6,7 +6,7 @@
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/state/Checkpoint.h"
 #include "runtime/state/StateInit.h"
-#include "runtime/train/RunFolder.h"
+#include "runtime/train/WeightPaths.h"
 
 #include <fmt/format.h>
 
@@ -404,15 +404,11 @@ Status Session::initialiseStates() {
 Status Session::beginStates(std::vector<std::string> &warnings) {
   if (settings.init.empty())
     return initialiseStates();
-  std::vector<WeightSource> sources = settings.init;
-  for (WeightSource &source : sources) {
-    auto path = weightFile(source.path);
-    if (!path)
-      return path.takeError();
-    source.path = std::move(*path);
-  }
+  auto sources = weightSources(settings.init);
+  if (!sources)
+    return sources.takeError();
   auto files =
-      WeightFiles::open(loaded, sources, settings.initPartial, warnings);
+      WeightFiles::open(loaded, *sources, settings.initPartial, warnings);
   if (!files)
     return files.takeError();
   // (What is computed is made of what others would begin with.)

@@ -1,5 +1,6 @@
 """Weights in and out, settings: what --init, --init-map, --set and a run's folder do."""
 
+import json
 import os
 
 import numpy as np
@@ -112,6 +113,32 @@ void dl_main(dl::Program &p) {
         self.fails(TRAINING, "nothing in it fits", "net.plan", "--init", "head.safetensors", "--init-partial")
         self.fails(USAGE, ["modul=", "no such name"], "net.plan", "--init", "backbone.safetensors", "--init-map", "modul=")
         self.fails(USAGE, "go with --init", "net.plan", "--init-partial")
+
+    def test_files_of_one_model(self):
+        """As large models of Hugging Face's come: parts, and an index of them."""
+        good = self.weights("--seed", 3)
+        names = sorted(good)
+        os.mkdir(self.path("llama"))
+        parts = {f"model-0000{i + 1}-of-00003.safetensors": names[2 * i:2 * i + 2] for i in range(3)}
+        for file, part in parts.items():
+            safetensors.save(self.path("llama/" + file), {"model." + name: good[name] for name in part})
+        index = {"metadata": {"total_size": 1}, "weight_map": {"model." + name: file for file, part in parts.items() for name in part}}
+        self.write("llama/model.safetensors.index.json", json.dumps(index))
+        # One map is for names of all parts, the other for one of them.
+        for given in ("llama", "llama/", "llama/model.safetensors.index.json", "llama/model-*.safetensors"):
+            taken = self.weights("--init", given, "--init-map", f"model.{names[-1]}={names[-1]},model=")
+            for name in good:
+                np.testing.assert_array_equal(taken[name], good[name], given)
+        self.fails(USAGE, ["--init-map 'modle=': llama/", "no such name"], "net.plan", "--init", "llama", "--init-map", "modle=")
+        os.remove(self.path("llama/model-00002-of-00003.safetensors"))
+        self.fails(IO, "cannot open 'llama/model-00002-of-00003.safetensors'", "net.plan", "--init", "llama")
+        for text, words in (('{"weight_map": {"a": "../backbone.safetensors"}}', "'../backbone.safetensors' is not the name of a file beside it"),
+                            ('{"weight_map": []}', 'no "weight_map"'), ('{"weight_map"}', "JSON")):
+            self.write("llama/model.safetensors.index.json", text)
+            self.fails(IO, ["llama/model.safetensors.index.json: ", words], "net.plan", "--init", "llama")
+        os.remove(self.path("llama/model.safetensors.index.json"))
+        safetensors.save(self.path("llama/model.safetensors"), good)
+        np.testing.assert_array_equal(self.weights("--init", "llama")["fc1.bias"], good["fc1.bias"])
 
     def test_a_file_of_torch_is_answered_with_what_converts_it(self):
         with open(self.path("w.pt"), "wb") as file:

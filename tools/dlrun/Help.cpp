@@ -140,7 +140,9 @@ constexpr OptionHelp optionTexts[] = {
     {"init",
      R"(  --init FILE.safetensors      start from these weights; all of the model's, and no
                                others. The folder of a run stands for its newest
-                               checkpoint. Several --init: each a part
+                               checkpoint; that of a Hugging Face model, its
+                               .index.json or 'part-*.safetensors' for all
+                               files of it. Several --init: each a part
 )"},
     {"init-map",
      R"(  --init-map 'THEIRS=OURS',... names of the --init before it (of all, before the

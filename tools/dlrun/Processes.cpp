@@ -6,6 +6,7 @@
 #include "runtime/comm/mpi/MpiTransport.h"
 #include "runtime/exec/Cpu.h"
 #include "runtime/plan/Container.h"
+#include "runtime/train/WeightPaths.h"
 #include "tools/dlrun/Device.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Signals.h"
@@ -300,14 +301,19 @@ static std::string optionsText(const Options &options) {
 static std::string weightsText(const Options &options) {
   std::string text;
   for (const WeightSource &source : options.init) {
-    Checksum sum;
-    auto path = weightFile(source.path);
-    auto file = path ? MappedFile::open(*path) : path.takeError();
-    if (file)
-      sum.add(file->bytes());
-    text += fmt::format("{}{}", text.empty() ? "" : ", ",
-                        file ? fmt::format("{} ({:016x})", *path, sum.value())
-                             : "missing");
+    auto paths = weightPaths(source.path);
+    if (!paths)
+      text += text.empty() ? "missing" : ", missing";
+    for (const std::string &path :
+         paths ? *paths : std::vector<std::string>()) {
+      Checksum sum;
+      auto file = MappedFile::open(path);
+      if (file)
+        sum.add(file->bytes());
+      text += fmt::format("{}{}", text.empty() ? "" : ", ",
+                          file ? fmt::format("{} ({:016x})", path, sum.value())
+                               : "missing");
+    }
   }
   return text;
 }
