@@ -40,9 +40,8 @@ void addTokenBatches(graph::StepOp window) {
 /// Writes the step for one position from that for a window.
 class PositionStep {
 public:
-  PositionStep(graph::StepOp window, PositionDemand &demand, int64_t positions)
-      : window(window), demand(demand), positions(positions),
-        builder(window.getContext()) {}
+  PositionStep(graph::StepOp window, PositionDemand &demand)
+      : window(window), demand(demand), builder(window.getContext()) {}
 
   LogicalResult build() {
     builder.setInsertionPoint(window);
@@ -310,7 +309,6 @@ private:
 
   graph::StepOp window, step;
   PositionDemand &demand;
-  int64_t positions;
   OpBuilder builder;
   OpBuilder states{builder.getContext()}; // in front of the step
   SmallVector<graph::StateOp> made;
@@ -348,22 +346,21 @@ struct DecodeByPosition
       return staysAsItIs(demand.where.value_or(step.getLoc()), demand.why);
     std::string why = "it has an op that cannot be done in parts";
     Location where = step.getLoc();
-    return succeeded(decode(step, demand, positions, why, where))
+    return succeeded(decode(step, demand, why, where))
                ? success()
                : staysAsItIs(where, why);
   }
 
   /// Of a failure, what was said of it.
   static LogicalResult decode(graph::StepOp step, PositionDemand &demand,
-                              int64_t positions, std::string &why,
-                              Location &where) {
+                              std::string &why, Location &where) {
     ScopedDiagnosticHandler quiet(
         step.getContext(), [&](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
             why = diagnostic.str(), where = diagnostic.getLocation();
           return success();
         });
-    PositionStep made(step, demand, positions);
+    PositionStep made(step, demand);
     LogicalResult result = made.build();
     if (failed(result))
       made.undo();

@@ -13,9 +13,6 @@ using dl::graph::LoopNestOpInterface;
 
 namespace dl {
 
-/// Values that one kernel transposes: each takes hundreds of instructions.
-static constexpr unsigned kMostReordered = 8;
-
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
@@ -24,6 +21,7 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
                            const plan::MachineModel &machine)
     : fuse(fuse), function(function), machine(machine) {
   Block &body = function.getBody().front();
+  findStateOrders();
   for (Operation &op : body.without_terminator()) {
     OpKind kind = classify(&op);
     // A free op whose value leaves the function or is seen in another shape
@@ -273,22 +271,6 @@ StringRef KernelGroups::obstacleInLoops(const Group &group,
              : "they share too few rows to be cut into tiles together";
 }
 
-unsigned KernelGroups::reorderedBy(Operation *op) const {
-  auto orderOf = [](Value value) {
-    auto result = dyn_cast<OpResult>(graph::rootOf(value));
-    return result ? graph::storageOrder(result) : DenseI64ArrayAttr();
-  };
-  unsigned count = 0;
-  for (Value value : realOperands(op)) {
-    count += orderOf(value) != orderOf(op->getResult(0)) &&
-             2 * typeOf(value).getNumElements() >=
-                 typeOf(op->getResult(0)).getNumElements();
-    if (Operation *def = value.getDefiningOp(); def && waiting.contains(def))
-      count += reorderedBy(def);
-  }
-  return count;
-}
-
 StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
   if (op->hasAttr(graph::kRecomputed) &&
       graph::roleOf(group.ops.front()->getLoc()) == graph::StepRole::Forward)
@@ -302,7 +284,8 @@ StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
   if (group.ops.size() + joining(op) > size_t(machine.maxKernelOps))
     return "so many ops in one kernel would take disproportionately long to "
            "compile";
-  if (group.reordered + reorderedBy(op) > kMostReordered && group.reordered)
+  if ((group.reordered + reorderedBy(op) > kMostReordered && group.reordered) ||
+      reordersTooMuch(group, op))
     return "so many values in another order would take disproportionately long "
            "to compile";
   if (group.sumsTogether && isUpdate(op))
@@ -396,6 +379,8 @@ void KernelGroups::append(unsigned g, Operation *op) {
   }
   group.sums += kind(op) == OpKind::Reduction;
   group.reordered += reorderedBy(op);
+  if (!stateOrders.empty())
+    rowMajor[op] = rowMajorBehind(group, op);
   addTime(g, op);
   repeats[op] = repeatsIn(group, op);
   if (group.batchPart == 0)

@@ -39,6 +39,8 @@ public:
   OpKind kind(mlir::Operation *op) const { return kinds.lookup(op); }
 
 private:
+  /// Values that one kernel transposes: each takes hundreds of instructions.
+  static constexpr unsigned kMostReordered = 8;
   /// Leading dims of the op's results that `value` is read at one to one.
   static unsigned sharedPrefix(mlir::Operation *op, mlir::Value value);
 
@@ -80,6 +82,12 @@ private:
   /// Of what an op reads, what is stored in another order than what it makes;
   /// those that wait for it with it.
   unsigned reorderedBy(mlir::Operation *op) const;
+  /// The stored values, up to kMostReordered + 1, that an op is made of at its
+  /// own place, and that are row-major.
+  using StoredValues = llvm::SmallSetVector<mlir::Value, 4>;
+  StoredValues rowMajorBehind(const Group &group, mlir::Operation *op) const;
+  bool reordersTooMuch(const Group &group, mlir::Operation *op) const;
+  void findStateOrders();
   /// How often an op's payload is computed.
   static int64_t points(mlir::Operation *op);
   bool isPadOfProducts(mlir::Operation *op) const;
@@ -183,6 +191,9 @@ private:
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> prologues;
   /// Elementwise ops that are not stored: whoever reads them computes them.
   llvm::DenseSet<mlir::Operation *> inReaders;
+  /// Of old and new states that are not row-major.
+  llvm::DenseMap<mlir::Value, mlir::DenseI64ArrayAttr> stateOrders;
+  llvm::DenseMap<mlir::Operation *, StoredValues> rowMajor; // if there are any
 };
 
 } // namespace dl

@@ -119,3 +119,20 @@ graph.step @reshaped_iotas() -> (tensor<5x1xi64>, tensor<1x5xi64>, tensor<10xi64
   %4 = graph.reshape %3 {shape = array<i64: 10>} : (tensor<2x5xi64>) -> tensor<10xi64>
   graph.return %1, %2, %4 : tensor<5x1xi64>, tensor<1x5xi64>, tensor<10xi64>
 }
+
+// Parts of what is repeated are equal: what repeats them, and where, says nothing of them.
+// CHECK-LABEL: @parts_of_an_expanded_value
+// CHECK-NEXT: [[PART:%.*]] = graph.slice %arg1 {offsets = array<i64: 1, 0>, sizes = array<i64: 2, 1>, strides = array<i64: 2, 1>} : (tensor<4x1xf32>) -> tensor<2x1xf32>
+// CHECK-NEXT: [[WIDE:%.*]] = graph.expand [[PART]] {shape = array<i64: 2, 2, 3>} : (tensor<2x1xf32>) -> tensor<2x2x3xf32>
+// CHECK-NEXT: [[HALF:%.*]] = graph.full {{.*}} tensor<2xf32>
+// CHECK-NEXT: graph.return %arg0, %arg0, [[WIDE]], [[HALF]]
+graph.step @parts_of_an_expanded_value(%x: tensor<16x1x32xf32>, %y: tensor<4x1xf32>) -> (tensor<16x1x32xf32>, tensor<16x1x32xf32>, tensor<2x2x3xf32>, tensor<2xf32>) {
+  %0 = graph.expand %x {shape = array<i64: 16, 200, 32>} : (tensor<16x1x32xf32>) -> tensor<16x200x32xf32>
+  %1 = graph.slice %0 {offsets = array<i64: 0, 0, 0>, sizes = array<i64: 16, 1, 32>, strides = array<i64: 1, 1, 1>} : (tensor<16x200x32xf32>) -> tensor<16x1x32xf32>
+  %2 = graph.slice %0 {offsets = array<i64: 0, 7, 0>, sizes = array<i64: 16, 1, 32>, strides = array<i64: 1, 1, 1>} : (tensor<16x200x32xf32>) -> tensor<16x1x32xf32>
+  %3 = graph.expand %y {shape = array<i64: 5, 4, 6>} : (tensor<4x1xf32>) -> tensor<5x4x6xf32>
+  %4 = graph.slice %3 {offsets = array<i64: 1, 1, 0>, sizes = array<i64: 2, 2, 3>, strides = array<i64: 2, 2, 2>} : (tensor<5x4x6xf32>) -> tensor<2x2x3xf32>
+  %5 = graph.full {type = tensor<8xf32>, value = 5.000000e-01 : f64} : () -> tensor<8xf32>
+  %6 = graph.slice %5 {offsets = array<i64: 3>, sizes = array<i64: 2>, strides = array<i64: 1>} : (tensor<8xf32>) -> tensor<2xf32>
+  graph.return %1, %2, %4, %6 : tensor<16x1x32xf32>, tensor<16x1x32xf32>, tensor<2x2x3xf32>, tensor<2xf32>
+}

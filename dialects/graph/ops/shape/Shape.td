@@ -53,6 +53,7 @@ def Graph_SliceOp : Graph_InferredOp<"slice",
                        DenseI64ArrayAttr:$strides);
   let results = (outs Graph_Tensor:$result);
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     /// The same part taken from what the operand is a view of: of a slice one slice, of a transposed
     /// value one that is transposed then. Null where that has no use.
