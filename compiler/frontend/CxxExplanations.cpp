@@ -91,7 +91,10 @@ static bool explainCopy(CxxProblem &problem,
   std::string what = ofModule ? "a module" : "an optimizer";
   if (!isCapture(problem) || text.contains("assigned")) {
     replace(problem, what + " is not copied; pass it by reference" +
-                         (ofModule ? ", or std::move it" : ""));
+                         (ofModule ? ", or std::move it" : "") +
+                         (ofModule && text.contains("assigned")
+                              ? "; two that share weights: b.weight = a.weight"
+                              : ""));
     return true;
   }
   replace(problem, what + " is not copied; capture it by reference, with [&]");
@@ -489,6 +492,22 @@ static bool explainPlace(CxxProblem &problem) {
   return true;
 }
 
+/// Tensor searchsorted(Tensor, Tensor, double = 1e-6); of the user's, beside
+/// dl::searchsorted, which is looked for where its arguments are from.
+static bool explainAmbiguous(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  auto isOurs = [](const CxxNote &note) {
+    return StringRef(note.message.at.file).starts_with(kHeaderFolder);
+  };
+  if (!text.consume_front("call to '") || !text.consume_back("' is ambiguous"))
+    return false;
+  if (llvm::any_of(problem.notes, isOurs) &&
+      !llvm::all_of(problem.notes, isOurs))
+    replace(problem, "there is a dl::" + text.str() + ", too: write ::" +
+                         text.str() + "(...), or call yours by another name");
+  return true;
+}
+
 /// A static_assert of <dl/dl.h>.
 static bool explainAssertion(CxxProblem &problem) {
   StringRef text = problem.message.text;
@@ -548,14 +567,14 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
           .starts_with("insert an explicit cast");
     });
     explainDeleted(problem) || explainCopy(problem, problems) ||
-        explainPlace(problem) || explainModule(problem, problems) ||
-        explainPair(problem) || explainPython(problem) ||
-        explainHeader(problem, problems) || explainMissingName(problem) ||
-        explainKeyword(problem) || explainOptions(problem) ||
-        explainCall(problem) || explainOutput(problem) ||
-        explainScalar(problem) || explainConversion(problem) ||
-        explainStringCompare(problem) || explainAssertion(problem) ||
-        explainReturn(problem, problems) || explainTensors(problem, problems) ||
-        explainCandidates(problem);
+        explainPlace(problem) || explainAmbiguous(problem) ||
+        explainModule(problem, problems) || explainPair(problem) ||
+        explainPython(problem) || explainHeader(problem, problems) ||
+        explainMissingName(problem) || explainKeyword(problem) ||
+        explainOptions(problem) || explainCall(problem) ||
+        explainOutput(problem) || explainScalar(problem) ||
+        explainConversion(problem) || explainStringCompare(problem) ||
+        explainAssertion(problem) || explainReturn(problem, problems) ||
+        explainTensors(problem, problems) || explainCandidates(problem);
   }
 }

@@ -67,6 +67,23 @@ class TrainingPrograms(support.ToolTest):
         # What a batch norm has seen are batches.
         self.assertEqual([int(weights["bn.num_batches_tracked"]) for _, weights in found], [4, 8, 4])
 
+    def test_a_batch_norm_that_looks_twice(self):
+        """As sharpness-aware minimisation does, whose second look leaves the statistics alone."""
+        step = """
+    auto again = [&](double momentum) { net.bn.momentum = momentum; return net.bn(net.a(b.data)).square().mean(); };
+    auto first = again(0.5), second = again(%s);
+    optimizer.zero_grad();
+    (first + second).backward();
+    optimizer.step();
+    return {{"loss", first}};
+"""
+        once, twice = ([self.build(step % momentum, members="nn::BatchNorm1d bn{8};",
+                                   before="dl::optim::SGD optimizer(net.parameters(), {.lr = 0.0});"), self.run_steps(steps=1)][1][1]
+                       for momentum in ("0", "0.5"))
+        for name in ("bn.running_mean", "bn.running_var"):
+            start = np.float64(name == "bn.running_var")
+            np.testing.assert_allclose((np.array(twice[name]) - start) / (np.array(once[name]) - start), 1.5, rtol=1e-9)
+
     def test_a_penalty_alone(self):
         """A gradient's loss: what it does not depend on is left alone, what it depends on by a mask has a gradient of zeros."""
         step = """

@@ -129,6 +129,12 @@ template <detail::Number I> Tensor zeros(I size, TensorOptions o) {
 template <detail::Number I> Tensor ones(I size, TensorOptions o) {
   return ones(Shape{static_cast<i64>(size)}, o);
 }
+template <detail::Number I, detail::GivenDType D> Tensor zeros(I size, D type) {
+  return zeros(Shape{static_cast<i64>(size)}, type);
+}
+template <detail::Number I, detail::GivenDType D> Tensor ones(I size, D type) {
+  return ones(Shape{static_cast<i64>(size)}, type);
+}
 
 namespace detail {
 /// start + step * i. Integers are counted as i64, whatever they become.

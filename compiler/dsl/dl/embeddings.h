@@ -14,6 +14,8 @@ struct EmbeddingOptions {
   static constexpr i64 kNone = -kEnd;
   i64 padding_idx = kNone;
   double max_norm = inf, norm_type = 2;
+  bool scale_grad_by_freq = false; // not in this version
+  bool sparse = false;             // not used: gradients are whole
 };
 
 /// mode: "mean", "sum" or "max". per_sample_weights multiply what is summed.
@@ -67,6 +69,9 @@ inline Tensor embedding(Tensor input, Tensor weight,
     detail::fail("embedding: the weight is [num_embeddings,embedding_dim], got "
                  "{}",
                  weight.sizes());
+  if (options.scale_grad_by_freq)
+    detail::unsupported("embedding: scale_grad_by_freq = true: not in this "
+                        "version");
   i64 count = weight.size(0), padding = options.padding_idx;
   detail::check_indices("embedding", indices, count);
   bool isBounded = options.max_norm < inf,

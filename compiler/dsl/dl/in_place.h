@@ -122,8 +122,20 @@ inline Tensor Tensor::normal_(double mean, double std) const {
 inline void Tensor::operator=(const Operand &value) && {
   detail::Called called("assignment");
   dl_copied_part(id, true);
+  Operand given = value;
+  if (value.kind == DL_PROMOTED) { // without dims of one element in front
+    Tensor source;
+    source.id = value.tensor;
+    Shape from = source.sizes(), shape;
+    int extra = from.rank - dim();
+    for (int i = 0; i < from.rank; ++i)
+      if (i >= extra || from[i] != 1)
+        shape.push_back(from[i]);
+    if (extra > 0)
+      given = source.reshape(shape);
+  }
   detail::in_place("assignment", *this,
-                   detail::filling("assignment", *this, value));
+                   detail::filling("assignment", *this, given));
 }
 #define DL_METHOD(sign, op)                                                    \
   inline Tensor &Tensor::operator sign(const Operand &other) & {               \

@@ -68,6 +68,7 @@ private:
   template <> struct Tensors<count> {                                          \
     Tensor DL_NAMES members;                                                   \
     operator TensorList() const { return {DL_NAMES members}; }                 \
+    Tensor operator[](int i) const { return TensorList(*this)[i]; }            \
     DL_TIED(members, __VA_ARGS__)                                              \
   };
 // clang-format off

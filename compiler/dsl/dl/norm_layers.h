@@ -141,6 +141,8 @@ template <int Least, int Most> class BatchNorm : public Module {
 public:
   i64 num_features = 0;
   BatchNormOptions options;
+  /// May be set: with a momentum of 0 running statistics stay as they are.
+  double eps = options.eps, momentum = options.momentum;
   Parameter weight, bias;
   Buffer running_mean, running_var, num_batches_tracked;
 
@@ -171,14 +173,14 @@ public:
       fail("BatchNorm{}d: the input {} has {} channels, the layer expects {}",
            Most - 2, x.sizes(), x.size(1), num_features);
     bool training = is_training(), tracks = options.track_running_stats;
-    Operand momentum = options.momentum;
+    Operand share = momentum;
     if (training && tracks) {
       num_batches_tracked = num_batches_tracked + 1;
-      if (options.momentum == 0)
-        momentum = num_batches_tracked.to(kFloat).reciprocal();
+      if (options.momentum == 0 && momentum == 0)
+        share = num_batches_tracked.to(kFloat).reciprocal();
     }
     return functional::batch_norm(x, running_mean, running_var, weight, bias,
-                                  training || !tracks, momentum, options.eps);
+                                  training || !tracks, share, eps);
   }
 };
 } // namespace detail

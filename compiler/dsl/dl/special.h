@@ -97,9 +97,29 @@ inline Tensor digamma(Tensor x) { return x.digamma(); }
 inline Tensor erfinv(Tensor x) { return x.erfinv(); }
 
 namespace special {
-using dl::digamma;
-using dl::erfinv;
+using dl::digamma, dl::erf, dl::erfinv, dl::exp2, dl::expm1, dl::log1p;
+using dl::log_softmax, dl::logit, dl::logsumexp, dl::sinc, dl::softmax;
+using dl::xlogy;
+inline Tensor expit(Tensor x) { return x.sigmoid(); }
 inline Tensor gammaln(Tensor x) { return x.lgamma(); }
+inline Tensor psi(Tensor x) { return x.digamma(); }
+/// -x log(x): 0 at 0, and -inf below.
+inline Tensor entr(Tensor x) {
+  detail::Called called("special.entr");
+  return where(x.lt(0), -inf, x.xlogy(x).neg());
+}
+/// x log(1 + y), and 0 where x is.
+inline Tensor xlog1py(Tensor x, const Operand &y) {
+  detail::Called called("special.xlog1py");
+  Tensor other = dl::detail::as_tensor(y);
+  Tensor border = other.le(-1).logical_or(other.eq(inf));
+  return x * where(x.eq(0).logical_and(border), 0.0, other).log1p();
+}
+/// The share of a normal distribution that is below.
+inline Tensor ndtr(Tensor x) {
+  detail::Called called("special.ndtr");
+  return ((x * 0.70710678118654752440).erf() + 1.0) * 0.5;
+}
 } // namespace special
 
 } // namespace dl
