@@ -11,12 +11,17 @@ static constexpr llvm::StringLiteral kLaunch = "launch";
 static SmallVector<int64_t> numbersOf(Attribute attribute) {
   if (auto number = dyn_cast<IntegerAttr>(attribute))
     return {number.getInt()};
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    return {number.getValue().bitcastToAPInt().getSExtValue()};
   return SmallVector<int64_t>(cast<DenseI64ArrayAttr>(attribute).asArrayRef());
 }
 
 static Attribute withNumbers(Attribute attribute, ArrayRef<int64_t> numbers) {
   if (auto number = dyn_cast<IntegerAttr>(attribute))
     return IntegerAttr::get(number.getType(), numbers.front());
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    return FloatAttr::get(number.getType(),
+                          llvm::bit_cast<double>(numbers.front()));
   return DenseI64ArrayAttr::get(attribute.getContext(), numbers);
 }
 
@@ -38,13 +43,21 @@ int64_t launchNumberOf(Operation *op, const LaunchConstant &constant) {
   return numbersOf(op->getAttr(constant.attribute))[constant.element];
 }
 
+static constexpr llvm::StringLiteral kValue = "value";
+
+static SmallVector<LaunchConstant> takenBy(Operation &op) {
+  if (auto taker = dyn_cast<LaunchConstantsOpInterface>(op))
+    return taker.getLaunchConstants();
+  if (isa<FullOp>(op))
+    return {{kValue, 0, std::numeric_limits<int64_t>::min(),
+             std::numeric_limits<int64_t>::max()}};
+  return {};
+}
+
 SmallVector<LaunchConstant> launchConstants(KernelOp kernel) {
   SmallVector<LaunchConstant> constants;
   for (Operation &op : kernel.getBody().front()) {
-    auto taker = dyn_cast<LaunchConstantsOpInterface>(op);
-    if (!taker)
-      continue;
-    for (const LaunchConstant &constant : taker.getLaunchConstants())
+    for (const LaunchConstant &constant : takenBy(op))
       if (auto number = constantOf(&op, constant.attribute, constant.element)) {
         if (constants.size() <= *number)
           constants.resize(*number + 1, {"", 0, 0, 0});
@@ -212,5 +225,30 @@ private:
 } // namespace
 
 LogicalResult liftConstants(KernelOp kernel) { return Lifter(kernel).run(); }
+
+bool canLiftValue(FullOp full) {
+  Type element = elementOf(full.getResult());
+  return (element.isF32() || element.isF64()) && !full->hasAttr(kLaunch);
+}
+
+void liftValue(KernelOp kernel, FullOp full) {
+  Builder builder(full.getContext());
+  auto append = [](std::optional<ArrayRef<int64_t>> list, int64_t number) {
+    SmallVector<int64_t> longer(list.value_or(ArrayRef<int64_t>()));
+    longer.push_back(number);
+    return longer;
+  };
+  int64_t count = kernel.getConstants().value_or(ArrayRef<int64_t>()).size();
+  if (std::optional<ArrayRef<int64_t>> steps = kernel.getConstantSteps()) {
+    SmallVector<int64_t> longer(*steps); // it is the same on all ranks
+    longer.resize(steps->size() / count * (count + 1), 0);
+    kernel.setConstantSteps(longer);
+  }
+  kernel.setConstants(
+      append(kernel.getConstants(), numbersOf(full->getAttr(kValue)).front()));
+  full->setAttr(kValue, withNumbers(full->getAttr(kValue), 0));
+  full->setAttr(kLaunch, builder.getDictionaryAttr(builder.getNamedAttr(
+                             kValue, builder.getDenseI64ArrayAttr(count))));
+}
 
 } // namespace dl::graph

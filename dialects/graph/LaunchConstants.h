@@ -15,6 +15,10 @@
 // is the key, 12 the offset of dim 1; where it says -1, the code has the
 // number. Ranges follow from the op, so that equal bodies take equal constants.
 //
+// A number that an op fills a tensor with is one, too, where many kernels
+// differ in nothing else, as the times of a loop that is unrolled do: the
+// constant is then the bits of its f64.
+//
 // Padding stays in the code: whether an element is outside is decided where
 // kernels are made, and a guard that may be needed costs each element.
 #pragma once
@@ -24,6 +28,7 @@
 
 namespace dl::graph {
 
+class FullOp;
 class KernelOp;
 
 /// On an op of ranks that run one program: how much its numbers grow with the
@@ -46,6 +51,9 @@ struct LaunchConstant {
 /// ops read at offsets of their own is bound once for each. An error where a
 /// number that differs between ranks cannot be one.
 llvm::LogicalResult liftConstants(KernelOp kernel);
+/// Makes a constant of the value of a `full` of f32 or f64 in a kernel's body.
+void liftValue(KernelOp kernel, FullOp full);
+bool canLiftValue(FullOp full);
 /// What the body of a kernel takes, by number.
 llvm::SmallVector<LaunchConstant> launchConstants(KernelOp kernel);
 /// The kernel's constant that a number is, if it is one.

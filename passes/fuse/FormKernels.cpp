@@ -6,6 +6,7 @@
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/fuse/AlikeKernels.h"
 #include "passes/fuse/KernelGroups.h"
 #include "passes/fuse/Passes.h"
 #include "llvm/ADT/SetVector.h"
@@ -120,8 +121,10 @@ void FormKernelsPass::formIn(graph::StepOp function) {
       signalPassFailure();
     setLayouts(kernel);
     setBf16Operands(kernel);
-    setName(kernel);
   }
+  shareCodeOfAlikeKernels(body);
+  for (auto kernel : body.getOps<graph::KernelOp>())
+    setName(kernel);
 }
 
 /// The ops as one kernel at the end of the function; its results take the place

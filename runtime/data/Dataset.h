@@ -90,6 +90,19 @@ inline bool isUnused(const DataRequest &request, size_t component) {
   return component < request.unused.size() && request.unused[component];
 }
 
+/// A step that reads nothing of its items, as one that draws all it needs, goes
+/// over as many as there are.
+inline bool usesNone(const DataRequest &request, size_t components) {
+  for (size_t c = 0; c < components; ++c)
+    if (!isUnused(request, c))
+      return false;
+  return true;
+}
+inline DataRequest withAll(DataRequest request) {
+  request.unused.clear();
+  return request;
+}
+
 /// A relative path of a model: in that folder, if it is there.
 std::string pathOfModel(const std::string &path, const std::string &folder);
 

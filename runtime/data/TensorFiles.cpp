@@ -181,6 +181,8 @@ static Status addArrays(Dataset &out, const fb::InputComponentT &component,
 
 Expected<Dataset> dlrt::openTensorFiles(const fb::DatasetT &dataset,
                                         const DataRequest &request) {
+  if (usesNone(request, dataset.components.size()))
+    return openTensorFiles(dataset, withAll(request));
   auto paths = tensorPaths(dataset, request);
   if (!paths)
     return paths.takeError();
@@ -190,9 +192,6 @@ Expected<Dataset> dlrt::openTensorFiles(const fb::DatasetT &dataset,
       out.components.emplace_back();
     else
       DLRT_TRY(addArrays(out, *dataset.components[c], (*paths)[c]));
-  if (out.items == 0)
-    return Status(Code::Training,
-                  fmt::format("'{}' uses none of its data", request.step));
   out.distinct = out.items;
   return out;
 }

@@ -135,13 +135,12 @@ static Status addTokens(Dataset &out, const fb::DatasetT &dataset,
 
 Expected<Dataset> dlrt::openTokens(const fb::DatasetT &dataset,
                                    const DataRequest &request) {
+  if (usesNone(request, 1))
+    return openTokens(dataset, withAll(request));
   auto paths = tensorPaths(dataset, request);
   if (!paths)
     return paths.takeError();
   Dataset out;
-  if (isUnused(request, 0))
-    return Status(Code::Training,
-                  fmt::format("'{}' uses none of its data", request.step));
   DLRT_TRY(addTokens(out, dataset, paths->front()));
   out.distinct = out.items;
   return out;

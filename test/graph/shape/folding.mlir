@@ -132,7 +132,30 @@ graph.step @parts_of_an_expanded_value(%x: tensor<16x1x32xf32>, %y: tensor<4x1xf
   %2 = graph.slice %0 {offsets = array<i64: 0, 7, 0>, sizes = array<i64: 16, 1, 32>, strides = array<i64: 1, 1, 1>} : (tensor<16x200x32xf32>) -> tensor<16x1x32xf32>
   %3 = graph.expand %y {shape = array<i64: 5, 4, 6>} : (tensor<4x1xf32>) -> tensor<5x4x6xf32>
   %4 = graph.slice %3 {offsets = array<i64: 1, 1, 0>, sizes = array<i64: 2, 2, 3>, strides = array<i64: 2, 2, 2>} : (tensor<5x4x6xf32>) -> tensor<2x2x3xf32>
-  %5 = graph.full {type = tensor<8xf32>, value = 5.000000e-01 : f64} : () -> tensor<8xf32>
-  %6 = graph.slice %5 {offsets = array<i64: 3>, sizes = array<i64: 2>, strides = array<i64: 1>} : (tensor<8xf32>) -> tensor<2xf32>
+  %5 = graph.full {type = tensor<16xf32>, value = 5.000000e-01 : f64} : () -> tensor<16xf32>
+  %6 = graph.slice %5 {offsets = array<i64: 3>, sizes = array<i64: 2>, strides = array<i64: 1>} : (tensor<16xf32>) -> tensor<2xf32>
   graph.return %1, %2, %4, %6 : tensor<16x1x32xf32>, tensor<16x1x32xf32>, tensor<2x2x3xf32>, tensor<2xf32>
+}
+
+// A small part of a table of numbers is made without the table, which one is said by where it begins.
+// CHECK-LABEL: @part_of_a_table
+// CHECK-DAG: [[PLACE:%.*]] = graph.iota {dim = 0 : i64, start = array<i64: 857>, type = tensor<1xf32>}
+// CHECK-DAG: [[RATE:%.*]] = graph.full {type = tensor<f32>, value = 2.000000e-05 : f64}
+// CHECK: [[MADE:%.*]] = graph.mul [[PLACE]], [[RATE]] : (tensor<1xf32>, tensor<f32>) -> tensor<1xf32>
+// CHECK-NEXT: [[FIRST:%.*]] = graph.iota {dim = 0 : i64, type = tensor<2xf32>}
+// CHECK-NEXT: [[THIRD:%.*]] = graph.slice {{.*}} tensor<2xf32>
+// CHECK-NEXT: [[HALF:%.*]] = graph.slice {{.*}} tensor<500xf32>
+// CHECK-NEXT: [[DATA:%.*]] = graph.slice %arg0
+// CHECK-NEXT: graph.return [[MADE]], [[FIRST]], [[THIRD]], [[HALF]], [[DATA]]
+graph.step @part_of_a_table(%x: tensor<1000xf32>) -> (tensor<1xf32>, tensor<2xf32>, tensor<2xf32>, tensor<500xf32>, tensor<1xf32>) {
+  %0 = graph.iota {dim = 0 : i64, type = tensor<1000xf32>} : () -> tensor<1000xf32>
+  %1 = graph.full {type = tensor<f32>, value = 2.0e-05 : f64} : () -> tensor<f32>
+  %2 = graph.mul %0, %1 : (tensor<1000xf32>, tensor<f32>) -> tensor<1000xf32>
+  %3 = graph.slice %2 {offsets = array<i64: 857>, sizes = array<i64: 1>, strides = array<i64: 1>} : (tensor<1000xf32>) -> tensor<1xf32>
+  %4 = graph.slice %0 {offsets = array<i64: 0>, sizes = array<i64: 2>, strides = array<i64: 1>} : (tensor<1000xf32>) -> tensor<2xf32>
+  %5 = graph.slice %0 {offsets = array<i64: 0>, sizes = array<i64: 2>, strides = array<i64: 3>} : (tensor<1000xf32>) -> tensor<2xf32>
+  %6 = graph.slice %0 {offsets = array<i64: 8>, sizes = array<i64: 500>, strides = array<i64: 1>} : (tensor<1000xf32>) -> tensor<500xf32>
+  %7 = graph.add %2, %x : (tensor<1000xf32>, tensor<1000xf32>) -> tensor<1000xf32>
+  %8 = graph.slice %x {offsets = array<i64: 8>, sizes = array<i64: 1>, strides = array<i64: 1>} : (tensor<1000xf32>) -> tensor<1xf32>
+  graph.return %3, %4, %5, %6, %8 : tensor<1xf32>, tensor<2xf32>, tensor<2xf32>, tensor<500xf32>, tensor<1xf32>
 }

@@ -78,3 +78,97 @@ graph.step @padded(%x: tensor<8xf32>) -> tensor<4xf32> {
   %1 = graph.slice %0 {offsets = array<i64: 2>, sizes = array<i64: 4>, strides = array<i64: 1>} : (tensor<12xf32>) -> tensor<4xf32>
   graph.return %1 : tensor<4xf32>
 }
+
+// -----
+
+// Nine kernels that differ in a number alone take it, as the bits of its f64: 0.1, 0.2. What all of them have is code.
+// CHECK-LABEL: @nine_numbers
+// CHECK: graph.kernel %arg0 {constants = array<i64: 4591870180066957722>, name = "[[NAME:matmul_add_mul_[0-9a-f]+]]"}
+// CHECK: graph.full {launch = {value = array<i64: 0>}, type = tensor<4x4xf32>, value = 0.000000e+00 : f64}
+// CHECK: graph.full {type = tensor<f32>, value = 1.000000e+00 : f64}
+// CHECK: graph.kernel %arg0 {constants = array<i64: 4596373779694328218>, name = "[[NAME]]"}
+// CHECK-COUNT-7: name = "[[NAME]]"
+graph.step @nine_numbers(%x: tensor<4x4xf32> input 0) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %one = graph.full {type = tensor<f32>, value = 1.0 : f64} : () -> tensor<f32>
+  %c0 = graph.full {type = tensor<4x4xf32>, value = 1.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p0 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a0 = graph.add %p0, %c0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r0 = graph.mul %a0, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c1 = graph.full {type = tensor<4x4xf32>, value = 2.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p1 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a1 = graph.add %p1, %c1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r1 = graph.mul %a1, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c2 = graph.full {type = tensor<4x4xf32>, value = 3.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p2 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a2 = graph.add %p2, %c2 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r2 = graph.mul %a2, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c3 = graph.full {type = tensor<4x4xf32>, value = 4.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p3 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a3 = graph.add %p3, %c3 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r3 = graph.mul %a3, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c4 = graph.full {type = tensor<4x4xf32>, value = 5.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p4 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a4 = graph.add %p4, %c4 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r4 = graph.mul %a4, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c5 = graph.full {type = tensor<4x4xf32>, value = 6.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p5 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a5 = graph.add %p5, %c5 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r5 = graph.mul %a5, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c6 = graph.full {type = tensor<4x4xf32>, value = 7.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p6 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a6 = graph.add %p6, %c6 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r6 = graph.mul %a6, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c7 = graph.full {type = tensor<4x4xf32>, value = 8.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p7 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a7 = graph.add %p7, %c7 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r7 = graph.mul %a7, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c8 = graph.full {type = tensor<4x4xf32>, value = 9.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p8 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a8 = graph.add %p8, %c8 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r8 = graph.mul %a8, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  graph.return %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// Of eight, each is compiled with its own.
+// CHECK-LABEL: @eight_numbers
+// CHECK-NOT: constants
+// CHECK: graph.full {type = tensor<4x4xf32>, value = 2.000000e-01 : f64}
+// CHECK-NOT: constants
+graph.step @eight_numbers(%x: tensor<4x4xf32> input 0) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %one = graph.full {type = tensor<f32>, value = 1.0 : f64} : () -> tensor<f32>
+  %c0 = graph.full {type = tensor<4x4xf32>, value = 1.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p0 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a0 = graph.add %p0, %c0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r0 = graph.mul %a0, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c1 = graph.full {type = tensor<4x4xf32>, value = 2.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p1 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a1 = graph.add %p1, %c1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r1 = graph.mul %a1, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c2 = graph.full {type = tensor<4x4xf32>, value = 3.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p2 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a2 = graph.add %p2, %c2 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r2 = graph.mul %a2, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c3 = graph.full {type = tensor<4x4xf32>, value = 4.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p3 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a3 = graph.add %p3, %c3 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r3 = graph.mul %a3, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c4 = graph.full {type = tensor<4x4xf32>, value = 5.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p4 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a4 = graph.add %p4, %c4 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r4 = graph.mul %a4, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c5 = graph.full {type = tensor<4x4xf32>, value = 6.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p5 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a5 = graph.add %p5, %c5 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r5 = graph.mul %a5, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c6 = graph.full {type = tensor<4x4xf32>, value = 7.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p6 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a6 = graph.add %p6, %c6 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r6 = graph.mul %a6, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %c7 = graph.full {type = tensor<4x4xf32>, value = 8.000000e-01 : f64} : () -> tensor<4x4xf32>
+  %p7 = graph.matmul %x, %x {spec = "ak,kn->an"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a7 = graph.add %p7, %c7 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r7 = graph.mul %a7, %one : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  graph.return %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}

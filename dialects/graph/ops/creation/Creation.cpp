@@ -37,6 +37,15 @@ LoopNest IotaOp::getLoopNest() { return elementwiseNest(*this); }
 SmallVector<Value> FullOp::buildBody(OpBuilder &builder, Location loc,
                                      ValueRange, ValueRange) {
   Type scalar = scalarType(elementOf(getResult()));
+  if (constantOf(*this, "value")) {
+    Value bits = launchNumber(builder, loc, *this, "value", 0);
+    Value wide =
+        arith::BitcastOp::create(builder, loc, builder.getF64Type(), bits);
+    return {
+        scalar.isF64()
+            ? wide
+            : arith::TruncFOp::create(builder, loc, scalar, wide).getResult()};
+  }
   return {scalarConstant(builder, loc, scalar, getValue().convertToDouble())};
 }
 

@@ -167,38 +167,6 @@ static LogicalResult reshapeWhole(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// All parts of what is repeated are equal, as the gradients of steps in time
-/// are of which a mean is taken; none is stored, and none is a kernel of its
-/// own.
-///   x [16,1,32] -> expand [16,200,32] -> slice [16,1,32] at [0,7,0]
-static LogicalResult sliceRepeated(SliceOp op, PatternRewriter &rewriter) {
-  auto expand = op.getX().getDefiningOp<ExpandOp>();
-  if (!expand || op->hasAttr(kRankSteps))
-    return failure();
-  ArrayRef<int64_t> from = shapeOf(expand.getX()), to = expand.getShape();
-  SmallVector<int64_t> offsets, sizes, strides;
-  for (size_t d = to.size() - from.size(), i = 0; i < from.size(); ++d, ++i) {
-    bool isRepeated = from[i] != to[d];
-    offsets.push_back(isRepeated ? 0 : op.getOffsets()[d]);
-    sizes.push_back(isRepeated ? 1 : op.getSizes()[d]);
-    strides.push_back(isRepeated ? 1 : op.getStrides()[d]);
-  }
-  GraphBuilder g(rewriter, op.getLoc());
-  Value part = expand.getX();
-  if (!llvm::equal(sizes, from))
-    part = g.make<SliceOp>(part, offsets, sizes, strides);
-  if (part.getType() != op.getType())
-    part = g.make<ExpandOp>(part, SmallVector<int64_t>(op.getSizes()));
-  rewriter.replaceOp(op, part);
-  return success();
-}
-
-void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                          MLIRContext *) {
-  patterns.add(reshapeFull<SliceOp>);
-  patterns.add(sliceRepeated);
-}
-
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *) {
   patterns.add(reshapeFull<ReshapeOp>);
