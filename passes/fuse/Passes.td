@@ -50,6 +50,12 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     between them, if all go over one batch; on a GPU those that make rows of its rows, which may be
     longer than its memory where each op goes over columns or adds them up.
 
+    A value in another order than the result's is transposed in registers, eight of them at most: what
+    reads more is not joined, nor is the update of a state in an order of its own that is made of more.
+
+    More than eight kernels that differ in the values of their constants alone, as the times of a loop do,
+    are one code, and the values numbers of the launch.
+
     A result is written over an operand where each element is read only before the same one is
     written: new values of states, and what grows from values that nobody else reads (`inplace`).
 
