@@ -1,5 +1,7 @@
 #include "runtime/base/JsonReader.h"
 
+#include "runtime/base/MappedFile.h"
+
 #include <fmt/format.h>
 
 #include <unordered_set>
@@ -245,4 +247,16 @@ bool Parser::parseNumber(std::string &out) {
 
 Expected<JsonValue> dlrt::parseJson(std::string_view text) {
   return Parser(text).document();
+}
+
+Expected<JsonValue> dlrt::readJson(const std::string &path) {
+  auto file = MappedFile::open(path);
+  if (!file)
+    return file.takeError();
+  std::span<const uint8_t> bytes = file->bytes();
+  auto json =
+      parseJson({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  if (!json)
+    return Status(Code::Io, json.takeError().message()).within(path);
+  return json;
 }

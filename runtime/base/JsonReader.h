@@ -34,6 +34,8 @@ struct JsonMember {
 /// Strict RFC 8259 except that duplicate keys are an error, too. Depth is
 /// limited, so that hostile input cannot exhaust the stack.
 Expected<JsonValue> parseJson(std::string_view text);
+/// Of a whole file, which errors name.
+Expected<JsonValue> readJson(const std::string &path);
 
 } // namespace dlrt
 

@@ -135,14 +135,9 @@ static bool takeString(const JsonValue *value, std::string &out) {
 
 Expected<RunRecord> RunFolder::recordIn(const std::string &folder) {
   std::string path = folder + "/run.json";
-  auto file = MappedFile::open(path);
-  if (!file)
-    return file.takeError();
-  std::span<const uint8_t> bytes = file->bytes();
-  auto json =
-      parseJson({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  auto json = readJson(path);
   if (!json)
-    return Status(Code::Io, json.takeError().message()).within(path);
+    return json.takeError();
   RunRecord record;
   const JsonValue *format = json->find("format");
   if (!format || format->text != "1")

@@ -2,7 +2,6 @@
 
 #include "runtime/base/FilesLike.h"
 #include "runtime/base/JsonReader.h"
-#include "runtime/base/MappedFile.h"
 #include "runtime/train/RunFolder.h"
 
 #include <fmt/format.h>
@@ -19,14 +18,9 @@ static constexpr const char *kWhole = "model.safetensors";
 /// {"weight_map": {"fc.weight": "model-00001-of-00002.safetensors", ...}}
 static Expected<std::vector<std::string>>
 partsOfIndex(const std::string &path) {
-  auto file = MappedFile::open(path);
-  if (!file)
-    return file.takeError();
-  std::span<const uint8_t> bytes = file->bytes();
-  auto json =
-      parseJson({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  auto json = readJson(path);
   if (!json)
-    return json.takeError().within(path);
+    return json.takeError();
   const JsonValue *map = json->find("weight_map");
   std::set<std::string> names;
   if (map && map->kind == JsonValue::Kind::Object)
