@@ -21,11 +21,11 @@ Graph::Graph(const Options &options, Reporter &reporter, Modules &modules,
 }
 
 const Handle &Graph::get(int handle, StringRef what) {
-  if (handle == kNoGradient)
+  if (handle <= DL_NO_GRADIENT)
     reporter.fail(what.str() +
                   ": this parameter has no gradient here; call backward() of a "
-                  "loss that depends on it first, or p.backward(value), which "
-                  "gives it one; p.grad().defined() says whether there is one");
+                  "loss that depends on it first, or set it, p.grad() = value; "
+                  "p.grad().defined() says whether there is one");
   if (handle == DL_NO_TARGET)
     reporter.fail(
         what.str() +

@@ -24,8 +24,6 @@ public:
         const ReflectedTypes &types);
 
   // Handles.
-  /// The gradient of a parameter that has none; -1 is a tensor without a value.
-  static constexpr int kNoGradient = -2;
   const Handle &get(int handle, llvm::StringRef what);
   /// DL_FLOAT where the dtype is the program's floating-point type.
   int resolveDtype(int dtype);

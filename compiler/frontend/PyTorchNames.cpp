@@ -316,10 +316,7 @@ static constexpr PyTorchName kInstead[] = {
      false},
     {"training", "write is_training()", false},
     {"self", "members stand by their names alone", false},
-    {"mutable_grad",
-     "write p.grad() = value, or p.backward(value) of what has "
-     "no gradient yet",
-     false},
+    {"mutable_grad", "write p.grad() = value", false},
     {"shape", "write sizes(), or size(dim)", false},
     {"deepcopy",
      "make a second module, and second.load_state_dict(first.state_dict())",

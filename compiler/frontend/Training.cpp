@@ -166,7 +166,7 @@ int Graph::gradient(int handle) {
   requireTraining("grad");
   auto found = trace->gradients.find(target.parameter);
   if (found == trace->gradients.end())
-    return kNoGradient;
+    return DL_NO_GRADIENT - handle;
   useGradient(target.parameter);
   // One tensor until zero_grad(): what is done to it in place is seen.
   auto [known, isNew] = trace->gradientHandles.try_emplace(target.parameter, 0);

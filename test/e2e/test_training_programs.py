@@ -84,6 +84,36 @@ class TrainingPrograms(support.ToolTest):
             start = np.float64(name == "bn.running_var")
             np.testing.assert_allclose((np.array(twice[name]) - start) / (np.array(once[name]) - start), 1.5, rtol=1e-9)
 
+    def test_gradients_by_hand(self):
+        """As Stein's variational descent and evolution strategies make them: no loss has been gone back from."""
+        before = "dl::optim::SGD optimizer(net.parameters(), {.lr = 0.5, .momentum = 0.9});"
+        by_hand = """
+    optimizer.zero_grad();
+    auto g = dl::autograd::grad(loss, {net.a.weight, net.a.bias, net.b.weight, net.b.bias});
+    net.a.weight.grad() = g[0];
+    net.a.bias.grad() = g[1];
+    net.b.weight.grad() = g[2] * 2;
+    net.b.bias.grad() = 0.25;
+    optimizer.step();
+    return {{"loss", loss}, {"set", net.b.weight.grad()}};
+"""
+        by_loss = """
+    optimizer.zero_grad();
+    loss.backward();
+    net.b.weight.grad() = net.b.weight.grad() * 2;
+    net.b.bias.grad() = 0.25;
+    optimizer.step();
+    return {{"loss", loss}};
+"""
+        found = []
+        for step in (by_hand, by_loss):
+            self.build(step, before=before)
+            found.append(self.run_steps()[1])
+        for name in ("a.weight", "a.bias", "b.weight", "b.bias"):
+            np.testing.assert_allclose(found[0][name], found[1][name], rtol=1e-12, err_msg=name)
+        _, first = self.run_steps(steps=0)
+        np.testing.assert_allclose(np.array(first["b.bias"]) - found[0]["b.bias"], 0.5 * 0.25 * (1 + 1.9 + 2.71 + 3.439), rtol=1e-12)
+
     def test_a_penalty_alone(self):
         """A gradient's loss: what it does not depend on is left alone, what it depends on by a mask has a gradient of zeros."""
         step = """

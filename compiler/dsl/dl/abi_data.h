@@ -5,6 +5,8 @@ extern "C" {
 
 // In place of b.target's handle where a data set has one tensor alone.
 enum { DL_NO_TARGET = -3 };
+/// From here on down the gradients of parameters 0, 1, ... that have none.
+enum { DL_NO_GRADIENT = -16 };
 
 // A component is one tensor of a batch item: given by dtype and shape,
 // read from the header of the .npy file at `path`, or `length` + 1 of a file's

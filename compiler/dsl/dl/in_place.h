@@ -121,6 +121,13 @@ inline Tensor Tensor::normal_(double mean, double std) const {
 
 inline void Tensor::operator=(const Operand &value) && {
   detail::Called called("assignment");
+  if (id <= DL_NO_GRADIENT) { // w.grad() = value; of a loss's own making
+    Tensor parameter;
+    parameter.id = DL_NO_GRADIENT - id;
+    Tensor gradient = detail::filling("grad", parameter, value);
+    dl_set_grad(parameter.id, gradient.id);
+    return;
+  }
   dl_copied_part(id, true);
   Operand given = value;
   if (value.kind == DL_PROMOTED) { // without dims of one element in front
