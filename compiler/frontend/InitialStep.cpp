@@ -21,11 +21,13 @@ bool Graph::isComputedAtStart(Value value) {
     Operation *op = next.getDefiningOp();
     size_t before = open.size();
     bool result = !op;
-    for (Value operand : op ? op->getOperands() : OperandRange(nullptr, 0)) {
-      if (auto it = known.find(operand); it == known.end())
-        open.push_back(operand);
-      else
-        result |= it->second;
+    if (op) {
+      for (Value operand : op->getOperands()) {
+        if (auto it = known.find(operand); it == known.end())
+          open.push_back(operand);
+        else
+          result |= it->second;
+      }
     }
     if (open.size() > before)
       continue;

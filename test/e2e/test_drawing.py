@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import dltools
 from . import support
 
 MODEL = support.HEAD + """
@@ -41,6 +42,15 @@ class Drawing(support.ToolTest):
         # The second one of those that are left: sum over the first of p_i p_j / (1 - p_i).
         second = [sum(shares[i] * shares[j] / (1 - shares[i]) for i in range(5) if i != j) for j in range(5)]
         np.testing.assert_allclose(np.bincount(found["all"][:, 1], minlength=5) / 2000, second, atol=0.056)
+
+    def test_too_little_to_choose(self):
+        for draw, said in (("b.data.multinomial(5)", "multinomial: fewer than 5 weights above 0"),
+                           ("(b.data * 0).multinomial(2, true)", "multinomial: no weight is above 0"),
+                           ("(b.data - 1).multinomial(4)", "multinomial: fewer than 4 weights above 0")):
+            self.write("m.dl", MODEL % f'return {{{{"drawn", {draw}}}}};')
+            np.save(self.path("x.npy"), np.tile(np.array([1, 0, 2, 5, 8], np.float32), (2000, 1)))
+            self.dlcc("m.dl")
+            self.refuse(1, ["m.dl:13:", said], dltools.DLRUN, "m.plan", "-q", "--steps", 1)
 
     def test_normal_and_exponential(self):
         found = self.values('return {{"both", dl::normal(b.data, b.data + 1)}, {"mean", dl::normal(b.data, 0.5)}, {"std", dl::normal(-1.0, b.data + 1)}, '

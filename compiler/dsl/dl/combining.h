@@ -28,6 +28,10 @@ inline Tensor combinations(Tensor x, i64 r = 2, bool with_replacement = false) {
     detail::fail("combinations: {} elements of {}; of one dim, up to as many "
                  "as there are and up to {}",
                  r, x.sizes(), i64(Shape::kMaxRank));
+  if (r == 2) { // however many
+    Tensor pairs = triu_indices(size, size, with_replacement ? 0 : 1);
+    return stack({x.index_select(0, pairs[0]), x.index_select(0, pairs[1])}, 1);
+  }
   i64 at[Shape::kMaxRank], *places = nullptr, room = 0;
   for (i64 i = 0; i < r; ++i)
     at[i] = with_replacement ? 0 : i;
@@ -53,6 +57,10 @@ inline Tensor combinations(Tensor x, i64 r = 2, bool with_replacement = false) {
         at[i] = with_replacement ? at[last] : at[i - 1] + 1;
     }
   }
+  if (count > detail::kMostLiterals)
+    detail::unsupported("combinations: {} elements of {}, {} choices: in this "
+                        "version up to {} of more than two",
+                        r, size, count, detail::kMostLiterals);
   TensorList columns;
   for (i64 i = 0; i < r; ++i) {
     i64 *column = new i64[static_cast<unsigned long>(count)];

@@ -2,6 +2,7 @@
 // Signs, extremes and distances: a line or two of other functions.
 #include "rounding.h"
 #include "statistics.h"
+#include "trigonometry.h"
 
 namespace dl {
 
@@ -10,7 +11,7 @@ inline Tensor Tensor::signbit() const {
   detail::Called called("signbit");
   if (!is_floating_point())
     return lt(0);
-  return dl::where(eq(0), 1.0 / *this, *this).lt(0);
+  return detail::with_sign(*this).lt(0);
 }
 /// |x| with the sign of y.
 inline Tensor Tensor::copysign(const Operand &y) const {

@@ -1,8 +1,8 @@
 #pragma once
-// Methods of Tensor that bins.h, composed.h, create.h, in_place.h, lists.h,
-// making.h, masks.h, matrices.h, other_names.h, quantiles.h, repeats.h,
-// rounding.h, sampling.h, scatter_reduce.h, seldom.h, special.h and tensordot.h
-// define.
+// Methods of Tensor that bins.h, comparing.h, composed.h, create.h, drawing.h,
+// in_place.h, lists.h, making.h, masks.h, matrices.h, other_names.h,
+// quantiles.h, repeats.h, replacing.h, rounding.h, scatter_reduce.h, special.h
+// and tensordot.h define.
 #include "other_name_ops.h"
 
 /// Of sizes in braces, or one after the other.

@@ -9,8 +9,8 @@ namespace dl {
 
 /// num_samples indices for each row of weights, which need not add up to 1;
 /// without replacement as the largest of log(p) + Gumbel's noise (Vieira,
-/// "Gumbel-max trick and weighted reservoir sampling", 2014), of which at least
-/// num_samples must be above 0.
+/// "Gumbel-max trick and weighted reservoir sampling", 2014). A step whose
+/// weights leave too little to choose fails.
 inline Tensor Tensor::multinomial(i64 num_samples, bool replacement) const {
   detail::Called called("multinomial");
   if (dim() < 1 || dim() > 2 || num_samples < 1 ||
@@ -21,9 +21,16 @@ inline Tensor Tensor::multinomial(i64 num_samples, bool replacement) const {
   Tensor weights = detach();
   if (!replacement) {
     Tensor noise = rand_like(weights).log().neg().log().neg();
-    return (weights.log() + noise).topk(num_samples).indices;
+    auto [values, indices] = (weights.log() + noise).topk(num_samples);
+    const dl_text texts[] = {detail::Text(num_samples)};
+    detail::flag_indices(
+        values.gt(-inf).logical_not().any(-1).to(kInt64).reshape(-1), 1,
+        "multinomial: fewer than {} weights above 0", texts, 1);
+    return indices;
   }
   Tensor sums = weights.cumsum(-1), total = sums.narrow(-1, size(-1) - 1, 1);
+  detail::flag_indices(total.gt(0).logical_not().to(kInt64).reshape(-1), 1,
+                       "multinomial: no weight is above 0", nullptr, 0);
   Shape shape = sizes();
   shape[-1] = num_samples;
   return searchsorted(sums, rand(shape) * total, true).clamp_max(size(-1) - 1);

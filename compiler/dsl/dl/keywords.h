@@ -160,6 +160,15 @@ inline TensorList meshgrid(const TensorList &tensors,
                            const MeshgridOptions &o) {
   return meshgrid(tensors, o.indexing);
 }
+/// auto [y, x] = dl::meshgrid(a, b, {.indexing = "xy"});
+inline Tensors<2> meshgrid(const Tensor &a, const Tensor &b,
+                           const MeshgridOptions &o) {
+  return detail::named<2>("meshgrid", meshgrid({a, b}, o));
+}
+inline Tensors<3> meshgrid(const Tensor &a, const Tensor &b, const Tensor &c,
+                           const MeshgridOptions &o) {
+  return detail::named<3>("meshgrid", meshgrid({a, b, c}, o));
+}
 
 struct LinearRecurrenceOptions {
   detail::ByName by_name = {};

@@ -16,6 +16,13 @@ struct AnyNumber {
 };
 template <Number T> T plain(T value) { return value; }
 inline double plain(AnyNumber number) { return number.value; }
+/// -0 is not 0.
+template <class T> bool differ(T a, T b) {
+  if constexpr (__is_floating_point(T))
+    if (__builtin_signbit(a) != __builtin_signbit(b))
+      return true;
+  return a != b;
+}
 
 /// One number after the other, by a choice for each element: what uses a few of
 /// them computes them itself.
@@ -32,7 +39,7 @@ template <class T> Tensor literal(const T *values, i64 count, DType dtype) {
     return result;
   Tensor place = arange(count);
   for (i64 i = count - 1; i-- > 0;)
-    if (plain(values[i]) != plain(values[count - 1]))
+    if (differ(plain(values[i]), plain(values[count - 1])))
       result = where(place.eq(i), full(Shape{count}, plain(values[i]), dtype),
                      result);
   return result;

@@ -140,21 +140,26 @@ namespace detail {
 template <int Least, int Most> class BatchNorm : public Module {
 public:
   i64 num_features = 0;
-  BatchNormOptions options;
   /// May be set: with a momentum of 0 running statistics stay as they are.
-  double eps = options.eps, momentum = options.momentum;
+  double eps = 1e-5, momentum = 0.1;
+  bool affine = true, track_running_stats = true;
+  /// The options' momentum is 0, PyTorch's None: means of all batches.
+  bool is_cumulative = false;
   Parameter weight, bias;
   Buffer running_mean, running_var, num_batches_tracked;
 
   BatchNorm() = default;
   explicit BatchNorm(i64 num_features, BatchNormOptions options = {})
-      : num_features(num_features), options(options) {
+      : num_features(num_features), eps(options.eps),
+        momentum(options.momentum), affine(options.affine),
+        track_running_stats(options.track_running_stats),
+        is_cumulative(options.momentum == 0) {
     at_least_one("BatchNorm", "num_features", num_features);
-    if (options.affine) {
+    if (affine) {
       weight = ones({num_features});
       bias = zeros({num_features});
     }
-    if (options.track_running_stats) {
+    if (track_running_stats) {
       running_mean = zeros({num_features});
       running_var = ones({num_features});
       num_batches_tracked = zeros({}, kInt64);
@@ -172,15 +177,15 @@ public:
     if (x.size(1) != num_features)
       fail("BatchNorm{}d: the input {} has {} channels, the layer expects {}",
            Most - 2, x.sizes(), x.size(1), num_features);
-    bool training = is_training(), tracks = options.track_running_stats;
+    bool training = is_training();
     Operand share = momentum;
-    if (training && tracks) {
+    if (training && track_running_stats) {
       num_batches_tracked = num_batches_tracked + 1;
-      if (options.momentum == 0 && momentum == 0)
+      if (is_cumulative)
         share = num_batches_tracked.to(kFloat).reciprocal();
     }
     return functional::batch_norm(x, running_mean, running_var, weight, bias,
-                                  training || !tracks, share, eps);
+                                  training || !track_running_stats, share, eps);
   }
 };
 } // namespace detail

@@ -37,13 +37,14 @@ inline Tensor Tensor::ceil() const {
 }
 inline Tensor Tensor::trunc() const {
   detail::Called called("trunc");
-  return is_floating_point() ? abs().floor() * sign() : detail::copied(*this);
+  return is_floating_point() ? dl::where(lt(0), ceil(), floor())
+                             : detail::copied(*this);
 }
 inline Tensor Tensor::frac() const {
   detail::Called called("frac");
   return *this - trunc();
 }
-/// To the nearest whole number, of two to the even one.
+/// To the nearest whole number, of two to the even one; -0.2 to -0.
 inline Tensor Tensor::round() const {
   detail::Called called("round");
   if (!is_floating_point())
@@ -51,7 +52,7 @@ inline Tensor Tensor::round() const {
   Tensor low = floor(), rest = *this - low;
   Tensor odd = (low - low.mul(0.5).floor() * 2.0).eq(1.0);
   Tensor up = rest.gt(0.5).logical_or(rest.eq(0.5).logical_and(odd));
-  return dl::where(up, low + 1.0, low);
+  return dl::where(up, (low.neg() - 1.0).neg(), low);
 }
 inline Tensor Tensor::isnan() const {
   detail::Called called("isnan");

@@ -18,20 +18,27 @@ inline Tensor small_arctangent(Tensor t) {
   return t * sum * 4.0;
 }
 inline constexpr double kPi = 3.141592653589793;
+/// x or, of an x of 0, what tells +0 from -0.
+inline Tensor with_sign(const Tensor &x) {
+  return where(x.eq(0), 1.0 / x, x).detach();
+}
 } // namespace detail
 
-/// The angle of the point (x, *this), in [-pi, pi]; 0 of the origin, where it
-/// has no gradient.
+/// The angle of the point (x, *this), in [-pi, pi]: -pi and pi beside the
+/// negative axis, by the sign of a zero. The origin has no gradient.
 inline Tensor Tensor::atan2(const Operand &other) const {
   detail::Called called("atan2");
-  Tensor y = mul(1.0), x = y * 0.0 + other;
+  Tensor y = mul(1.0), x = detail::as_tensor(other).mul(1.0);
   Tensor steep = y.abs() > x.abs();
   Tensor below = dl::where(steep, y, x);
   Tensor above = dl::where(steep, x, y), origin = above.eq(0) & below.eq(0);
-  Tensor t = dl::where(origin, 0.0, above) / dl::where(below.eq(0), 1.0, below);
+  Tensor t = dl::where(origin, above.detach(), above) /
+             dl::where(below.eq(0), 1.0, below);
   Tensor angle = detail::small_arctangent(t);
-  Tensor half = dl::where(y.lt(0), -detail::kPi / 2, detail::kPi / 2);
-  Tensor left = dl::where(x.lt(0), half * 2.0, half * 0.0);
+  Tensor isLow = detail::with_sign(y).lt(0),
+         isLeft = detail::with_sign(x).lt(0);
+  Tensor half = dl::where(isLow, -detail::kPi / 2, detail::kPi / 2);
+  Tensor left = dl::where(isLeft, half * 2.0, half * 0.0);
   return dl::where(steep, half - angle, left + angle);
 }
 inline Tensor atan2(Tensor y, const Operand &x) { return y.atan2(x); }

@@ -82,8 +82,11 @@ struct Shape {
   i64 &operator[](int i) { return dims[i < 0 ? rank + i : i]; }
   i64 operator[](int i) const { return dims[i < 0 ? rank + i : i]; }
   int size() const { return rank; }
-  const i64 *begin() const { return dims; }
-  const i64 *end() const { return dims + rank; }
+  const i64 *begin() const & { return dims; }
+  const i64 *end() const & { return dims + rank; }
+  const i64 *begin() && = delete (
+      "dl: this begins in one copy and ends in another; give it a name first: "
+      "auto sizes = x.sizes();");
   i64 numel() const {
     i64 count = 1;
     for (int i = 0; i < rank; ++i)

@@ -99,8 +99,7 @@ static LogicalResult sliceNumbers(SliceOp op, PatternRewriter &rewriter) {
   }
   SmallVector<Value> parts;
   for (Value operand : maker->getOperands())
-    parts.push_back(operand.getType() == op.getX().getType() ||
-                            shapeOf(operand) == shapeOf(op.getX())
+    parts.push_back(shapeOf(operand) == shapeOf(op.getX())
                         ? g.make<SliceOp>(operand,
                                           SmallVector<int64_t>(op.getOffsets()),
                                           SmallVector<int64_t>(op.getSizes()),
