@@ -42,6 +42,7 @@ void CxxDiagnostics::readSource(const Diagnostic &info,
     llvm::StringRef text = sources.getBufferData(file);
     problem.following = text.substr(offset, 2000).str();
     llvm::StringRef before = text.take_front(offset);
+    problem.line = text.substr(before.rfind('\n') + 1, 2000).str();
     size_t end = before.find_last_not_of(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     problem.preceding =

@@ -21,6 +21,7 @@ struct CxxProblem {
   std::string token;       // the identifier at the place
   std::string following;   // the source text from there on
   std::string preceding;   // the identifier that ends there, as in List<Block>
+  std::string line;        // the source text from the beginning of the line on
   std::string optionsType; // a ...Options struct it speaks of
   std::vector<std::string> optionsFields;
   bool notInThisVersion = false;
@@ -32,6 +33,9 @@ void explain(std::vector<CxxProblem> &problems);
 
 /// What is wrong with a member that is a module; whether it has been replaced.
 bool explainModule(CxxProblem &problem, std::vector<CxxProblem> &problems);
+
+/// What C++ programs with PyTorch write; whether it has been replaced.
+bool explainLibTorch(CxxProblem &problem, std::vector<CxxProblem> &problems);
 
 /// What to write in place of Python's syntax, or "".
 std::string insteadOfPython(const CxxProblem &problem);

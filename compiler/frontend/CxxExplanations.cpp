@@ -566,15 +566,16 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
       return StringRef(note.message.text)
           .starts_with("insert an explicit cast");
     });
-    explainDeleted(problem) || explainCopy(problem, problems) ||
-        explainPlace(problem) || explainAmbiguous(problem) ||
-        explainModule(problem, problems) || explainPair(problem) ||
-        explainPython(problem) || explainHeader(problem, problems) ||
-        explainMissingName(problem) || explainKeyword(problem) ||
-        explainOptions(problem) || explainCall(problem) ||
-        explainOutput(problem) || explainScalar(problem) ||
-        explainConversion(problem) || explainStringCompare(problem) ||
-        explainAssertion(problem) || explainReturn(problem, problems) ||
-        explainTensors(problem, problems) || explainCandidates(problem);
+    explainModule(problem, problems) || explainDeleted(problem) ||
+        explainCopy(problem, problems) || explainPlace(problem) ||
+        explainAmbiguous(problem) || explainLibTorch(problem, problems) ||
+        explainPair(problem) || explainPython(problem) ||
+        explainHeader(problem, problems) || explainMissingName(problem) ||
+        explainKeyword(problem) || explainOptions(problem) ||
+        explainCall(problem) || explainOutput(problem) ||
+        explainScalar(problem) || explainConversion(problem) ||
+        explainStringCompare(problem) || explainAssertion(problem) ||
+        explainReturn(problem, problems) || explainTensors(problem, problems) ||
+        explainCandidates(problem);
   }
 }

@@ -109,9 +109,61 @@ static bool explainSeveral(CxxProblem &problem) {
   return true;
 }
 
+/// std::vector<nn::Linear> layers{nn::Linear(6, 6), nn::Linear(6, 6)};
+static bool explainVector(CxxProblem &problem,
+                          std::vector<CxxProblem> &problems) {
+  auto ofCopies = [](const CxxProblem &one) {
+    StringRef text = one.message.text;
+    return text.contains("'construct_at'") ||
+           text.contains("is_constructible<") ||
+           (!one.inUserFile && text.contains("deleted copy constructor"));
+  };
+  auto ofVector = [](const CxxNote &note) {
+    return note.inUserFile && StringRef(note.message.text)
+                                  .contains("member function 'std::vector<");
+  };
+  if (!ofCopies(problem) || llvm::none_of(problem.notes, ofVector))
+    return false;
+  for (CxxProblem &other : problems)
+    other.isConsequence |= &other != &problem && ofCopies(other);
+  problem.message.at = llvm::find_if(problem.notes, ofVector)->message.at;
+  problem.inUserFile = true;
+  problem.notes.clear();
+  problem.message.text =
+      "a std::vector copies what its braces hold, and a module is not copied; "
+      "an nn::ModuleList takes it, and layers.emplace_back(6, 6) in a "
+      "constructor makes it in the vector";
+  return true;
+}
+
+/// nn::Linear fc(6, 3); as a member.
+static bool explainParentheses(CxxProblem &problem,
+                               std::vector<CxxProblem> &problems) {
+  StringRef text = problem.message.text, line = problem.line;
+  line = line.take_until([](char c) { return c == ';' || c == '\n'; }).trim();
+  if ((text != "expected parameter declarator" &&
+       !text.starts_with("unknown type name")) ||
+      !(line.starts_with("nn::") || line.starts_with("dl::nn::")) ||
+      !line.consume_back(")") || line.contains("{"))
+    return false;
+  auto [declared, arguments] = line.split('(');
+  problem.notes.clear();
+  problem.message.text =
+      "what a member begins with stands in braces: " + declared.str() + "{" +
+      arguments.str() + "};";
+  for (CxxProblem &other : problems)
+    other.isConsequence |= &other > &problem &&
+                           other.message.at.file == problem.message.at.file &&
+                           other.message.at.line == problem.message.at.line;
+  return true;
+}
+
 bool dl::frontend::explainModule(CxxProblem &problem,
                                  std::vector<CxxProblem> &problems) {
-  return explainMember(problem) || explainAssignment(problem) ||
-         explainFreezing(problem, problems) ||
+  if (problem.isConsequence)
+    return true;
+  return explainVector(problem, problems) ||
+         explainParentheses(problem, problems) || explainMember(problem) ||
+         explainAssignment(problem) || explainFreezing(problem, problems) ||
          explainBrackets(problem, problems) || explainSeveral(problem);
 }

@@ -201,8 +201,6 @@ static constexpr PyTorchName kReplaced[] = {
      "how many elements there are is not known when the graph is built", true},
     {"from_pretrained",
      "write the layer, and layer.weight.copy_(values), or --init FILE", true},
-    {"jacobian", "write dl::autograd::grad of each of the outputs", true},
-    {"hessian", "write dl::autograd::grad of each of the gradients", true},
     {"SWALR", "write lr_scheduler::SequentialLR, or LambdaLR", true},
     {"update_bn",
      "averaged models have the latest statistics, or with {.use_buffers = "
@@ -225,7 +223,6 @@ static constexpr PyTorchName kReplaced[] = {
      "ops take any leading dims, so that a batch needs no map: write the "
      "function for [B, ...]",
      true},
-    {"multi_dot", "write a.matmul(b).matmul(c)", true},
     {"vector_norm", "write x.norm(p, dim)", true},
     {"swapaxes_", "write x = x.swapaxes(dim0, dim1)", true},
     {"resize_", "a tensor keeps its size; write another one", true},
@@ -273,6 +270,12 @@ static constexpr PyTorchName kInstead[] = {
     {"to", "not needed: where a plan runs is not part of the model", false},
     {"cuda", "not needed: where a plan runs is not part of the model", false},
     {"cpu", "not needed: where a plan runs is not part of the model", false},
+    {"kCPU", "not needed: where a plan runs is not part of the model", false},
+    {"Device", "not needed: where a plan runs is not part of the model", false},
+    {"nullopt",
+     "write dl::None in an index or a size; elsewhere leave the "
+     "argument out",
+     false},
     {"device", "not needed: where a plan runs is not part of the model", false},
     {"kCUDA", "not needed: where a plan runs is not part of the model", false},
     {"GradScaler", "not needed: gradients of f32 do not underflow so", false},
@@ -347,7 +350,8 @@ static bool isDeclaration(llvm::StringRef before, llvm::StringRef after) {
 
 /// <dl/dl.h> has a class, a function or a method of that name, perhaps
 /// elsewhere than the user looked for it: Clang's own message says where.
-static bool isDeclared(llvm::StringRef name) {
+template <class Where>
+static bool isDeclared(llvm::StringRef name, Where where) {
   for (const EmbeddedHeader &header : embeddedHeaders())
     for (size_t at = header.text.find(name); at != llvm::StringRef::npos;
          at = header.text.find(name, at + 1)) {
@@ -355,10 +359,26 @@ static bool isDeclared(llvm::StringRef name) {
       llvm::StringRef after = header.text.drop_front(at + name.size());
       bool whole = !(before.size() && isWordChar(before.back())) &&
                    !(after.size() && isWordChar(after.front()));
-      if (whole && isDeclaration(before, after))
+      if (whole && isDeclaration(before, after) && where(before))
         return true;
     }
   return false;
+}
+static bool isDeclared(llvm::StringRef name) {
+  return isDeclared(name, [](llvm::StringRef) { return true; });
+}
+
+bool dl::frontend::isFunctional(llvm::StringRef name) {
+  return isDeclared(name, [](llvm::StringRef before) {
+    size_t opened = before.rfind("functional {\n"),
+           closed = before.rfind("} // namespace");
+    // (nn::functional::detail closes within.)
+    for (; closed != llvm::StringRef::npos &&
+           before.substr(closed).starts_with("} // namespace detail");)
+      closed = before.take_front(closed).rfind("} // namespace");
+    return opened != llvm::StringRef::npos &&
+           (closed == llvm::StringRef::npos || closed < opened);
+  });
 }
 
 const PyTorchName *dl::frontend::findPyTorchName(llvm::StringRef name) {

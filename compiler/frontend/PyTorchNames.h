@@ -13,4 +13,7 @@ struct PyTorchName {
 /// Null for names that PyTorch has not either.
 const PyTorchName *findPyTorchName(llvm::StringRef name);
 
+/// Whether it is in dl::nn::functional.
+bool isFunctional(llvm::StringRef name);
+
 } // namespace dl::frontend

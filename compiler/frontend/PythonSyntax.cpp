@@ -26,7 +26,8 @@ std::string dl::frontend::insteadOfPython(const CxxProblem &problem) {
   if (text.starts_with("indirection requires pointer") && token == "*")
     return "x ** y is x.pow(y), or dl::pow(x, y)";
   if (text.starts_with("unexpected namespace name"))
-    return "names of a namespace stand behind ::, as in F::relu(x)";
+    return token.str() + " is a namespace; its names stand behind ::, as in "
+                         "F::relu(x)";
   if (text.starts_with("expected") && token.starts_with(":"))
     return "x[:, 0] is x[dl::Slice(), 0], and x[1:3] is x[dl::Slice(1, 3)]";
   if (text.starts_with("expected") &&

@@ -269,6 +269,13 @@ void Graph::zeroGradients(ArrayRef<int> handles) {
 }
 
 void Graph::setRequiresGrad(int handle, bool value) {
+  const Handle &target = get(handle, "requires_grad_");
+  if (target.parameter < 0) {
+    if (value) // autograd::grad takes any tensor
+      return;
+    reporter.fail("requires_grad_(false): this tensor is no parameter; "
+                  "x.detach() is a constant to losses that use it");
+  }
   int number = parameterOf(handle, "requires_grad_");
   parameters[static_cast<size_t>(number)].requiresGrad = value;
   if (trace)

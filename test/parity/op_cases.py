@@ -10,6 +10,7 @@ from parity.fourier_cases import FOURIER
 from parity.keyword_cases import KEYWORDS
 from parity.matrix_cases import MATRICES
 from parity.other_name_cases import OTHER_NAMES
+from parity.position_cases import POSITIONS
 from parity.scan_cases import SCANS
 from parity.seldom_cases import SELDOM
 
@@ -523,4 +524,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + CHOICES + KEYWORDS + DISTRIBUTIONS + list(losses()) + SELDOM + CDFS + FACTORS + OTHER_NAMES))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + MATRICES + SCANS + FOURIER + CHOICES + KEYWORDS + DISTRIBUTIONS + list(losses()) + SELDOM + CDFS + FACTORS + OTHER_NAMES + POSITIONS))

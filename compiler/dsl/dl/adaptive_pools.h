@@ -3,7 +3,21 @@
 #include "gather.h"
 #include "pools.h"
 
-namespace dl::nn::functional {
+namespace dl::nn {
+
+/// The size of a result, where 0 and dl::None keep the one that is there:
+/// {7, dl::None}.
+template <class Size> struct AdaptiveSize : Size {
+  static constexpr i64 of(NoneType) { return 0; }
+  static constexpr i64 of(i64 size) { return size; }
+
+  constexpr AdaptiveSize(Size size) : Size(size) {}
+  template <class... T>
+    requires requires(T... size) { Size(of(size)...); }
+  constexpr AdaptiveSize(T... size) : Size(of(size)...) {}
+};
+
+namespace functional {
 
 namespace detail {
 
@@ -98,24 +112,25 @@ inline Tensor adaptive_max(const char *what, Tensor x, const Shape &sizes) {
 }
 } // namespace detail
 
-/// output_size 0 stands for PyTorch's None: as many as there are.
 inline Tensor adaptive_avg_pool1d(Tensor x, i64 output_size) {
   return detail::adaptive_avg("adaptive_avg_pool1d", x, {output_size});
 }
-inline Tensor adaptive_avg_pool2d(Tensor x, Pair output_size) {
+inline Tensor adaptive_avg_pool2d(Tensor x, AdaptiveSize<Pair> output_size) {
   return detail::adaptive_avg("adaptive_avg_pool2d", x, output_size);
 }
-inline Tensor adaptive_avg_pool3d(Tensor x, Triple output_size) {
+inline Tensor adaptive_avg_pool3d(Tensor x, AdaptiveSize<Triple> output_size) {
   return detail::adaptive_avg("adaptive_avg_pool3d", x, output_size);
 }
 inline Tensor adaptive_max_pool1d(Tensor x, i64 output_size) {
   return detail::adaptive_max("adaptive_max_pool1d", x, {output_size});
 }
-inline Tensor adaptive_max_pool2d(Tensor x, Pair output_size) {
+inline Tensor adaptive_max_pool2d(Tensor x, AdaptiveSize<Pair> output_size) {
   return detail::adaptive_max("adaptive_max_pool2d", x, output_size);
 }
-inline Tensor adaptive_max_pool3d(Tensor x, Triple output_size) {
+inline Tensor adaptive_max_pool3d(Tensor x, AdaptiveSize<Triple> output_size) {
   return detail::adaptive_max("adaptive_max_pool3d", x, output_size);
 }
 
-} // namespace dl::nn::functional
+} // namespace functional
+
+} // namespace dl::nn

@@ -14,6 +14,11 @@ inline void Tensor::backward(const Tensor &gradient) const {
   (*this * gradient.detach()).sum().backward();
 }
 
+inline Tensor Tensor::requires_grad_(bool value) const {
+  dl_requires_grad(id, value);
+  return *this;
+}
+
 /// What is computed while there is one is a constant to losses that use it, as
 /// if each tensor were detached:
 ///

@@ -24,6 +24,14 @@
 
 #define DL_COMPOSED_METHODS                                                    \
   DL_OTHER_NAME_METHODS                                                        \
+  TensorOptions options() const;                                               \
+  Tensor add(const Operand &other, const Operand &alpha) const;                \
+  Tensor sub(const Operand &other, const Operand &alpha) const;                \
+  Tensor round(i64 decimals) const;                                            \
+  Tensor round(const RoundOptions &o) const { return round(o.decimals); }      \
+  ValuesAndIndices mode(i64 dim = -1, bool keepdim = false) const;             \
+  ValuesAndIndices nanmedian(i64 dim, bool keepdim = false) const;             \
+  Tensor nanmedian() const;                                                    \
   Tensor addmm(Tensor a, Tensor b, AddmmOptions options = {}) const;           \
   Tensor addmv(Tensor a, Tensor b, AddmmOptions options = {}) const;           \
   Tensor addr(Tensor a, Tensor b, AddmmOptions options = {}) const;            \
@@ -133,6 +141,18 @@
   Tensor scatter_reduce_(i64 dim, Tensor index, Tensor src,                    \
                          const char *reduce,                                   \
                          ScatterReduceOptions options = {}) const;             \
+  template <detail::Bool T>                                                    \
+  Tensor scatter_reduce(i64 dim, Tensor index, Tensor src, const char *reduce, \
+                        T include_self) const {                                \
+    return scatter_reduce(dim, index, src, reduce,                             \
+                          ScatterReduceOptions{include_self});                 \
+  }                                                                            \
+  template <detail::Bool T>                                                    \
+  Tensor scatter_reduce_(i64 dim, Tensor index, Tensor src,                    \
+                         const char *reduce, T include_self) const {           \
+    return scatter_reduce_(dim, index, src, reduce,                            \
+                           ScatterReduceOptions{include_self});                \
+  }                                                                            \
   Tensor index_reduce(i64 dim, Tensor index, Tensor source,                    \
                       const char *reduce, ScatterReduceOptions options = {})   \
       const;                                                                   \

@@ -97,12 +97,29 @@ struct NamedInBraces {
 };
 } // namespace detail
 
-/// Modules one after the other: Sequential net{Linear{784, 128}, ReLU{},
-/// Linear{128, 10}};
+/// A function of one tensor as a module: Functional(dl::relu), Functional([](
+/// dl::Tensor x) { return x.flatten(1); }).
+template <class F> class Functional : public Module {
+  F function;
+
+public:
+  explicit Functional(F function) : function(static_cast<F &&>(function)) {}
+  Tensor forward(Tensor x) { return function(x); }
+};
+
+namespace detail {
+/// What stands in an nn::Sequential: a module, or a function of a tensor.
+template <class M>
+concept IsLink = IsModule<M> || __is_same(__remove_cvref(M), AnyModule) ||
+                 (TakesTensor<M> && !RangeOfModules<M>);
+} // namespace detail
+
+/// Modules, and functions, one after the other: Sequential net{Linear{784,
+/// 128}, ReLU{}, Linear{128, 10}};
 class Sequential : public detail::ModuleStore {
 public:
   Sequential() = default;
-  template <detail::IsModule... M>
+  template <detail::IsLink... M>
     requires(!(sizeof...(M) == 1 && (__is_same(M, Sequential) && ...)))
   explicit Sequential(M &&...modules) {
     (push_back(static_cast<M &&>(modules)), ...);
@@ -117,6 +134,11 @@ public:
   Sequential &push_back(const AnyModule &module) {
     add(module);
     return *this;
+  }
+  template <detail::IsLink F>
+    requires(!detail::IsModule<F> && !__is_same(__remove_cvref(F), AnyModule))
+  Sequential &push_back(F &&function) {
+    return push_back(Functional<__decay(F)>(static_cast<F &&>(function)));
   }
   template <class M> Sequential &append(M &&module) {
     return push_back(static_cast<M &&>(module));

@@ -9,6 +9,8 @@ namespace dl::nn::functional {
 inline Tensor conv1d(Tensor x, Tensor weight, Tensor bias = {},
                      const Conv1dOptions &options = {}) {
   detail::Called called("conv1d");
+  if (x.dim() == 2) // without a batch
+    return conv1d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   detail::require_images("conv1d", x, 3, "[batch,channels,length]");
   if (weight.dim() != 3)
     detail::fail("conv1d: the weight is [out,in/groups,k], got {}",
@@ -29,6 +31,8 @@ inline Tensor conv1d(Tensor x, Tensor weight, Tensor bias = {},
 inline Tensor conv3d(Tensor x, Tensor weight, Tensor bias = {},
                      const Conv3dOptions &options = {}) {
   detail::Called called("conv3d");
+  if (x.dim() == 4) // without a batch
+    return conv3d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   detail::require_images("conv3d", x, 5, "[batch,channels,d,h,w]");
   Triple s = options.stride, p = options.padding.sizes, d = options.dilation;
   Shape k = weight.sizes(), from = x.sizes();
@@ -74,6 +78,8 @@ inline Tensor conv3d(Tensor x, Tensor weight, Tensor bias = {},
 inline Tensor conv_transpose2d(Tensor x, Tensor weight, Tensor bias = {},
                                const ConvTranspose2dOptions &options = {}) {
   detail::Called called("conv_transpose2d");
+  if (x.dim() == 3) // without a batch
+    return conv_transpose2d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   detail::require_images("conv_transpose2d", x, 4, "[batch,channels,h,w]");
   Pair s = options.stride, p = options.padding, o = options.output_padding,
        d = options.dilation;
@@ -122,6 +128,8 @@ inline Tensor conv_transpose2d(Tensor x, Tensor weight, Tensor bias = {},
 inline Tensor conv_transpose1d(Tensor x, Tensor weight, Tensor bias = {},
                                const ConvTranspose1dOptions &options = {}) {
   detail::Called called("conv_transpose1d");
+  if (x.dim() == 2) // without a batch
+    return conv_transpose1d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   detail::require_images("conv_transpose1d", x, 3, "[batch,channels,length]");
   if (weight.dim() != 3)
     detail::fail("conv_transpose1d: the weight is [in,out/groups,k], got {}",
@@ -140,6 +148,8 @@ inline Tensor conv_transpose1d(Tensor x, Tensor weight, Tensor bias = {},
 inline Tensor conv_transpose3d(Tensor x, Tensor weight, Tensor bias = {},
                                const ConvTranspose3dOptions &options = {}) {
   detail::Called called("conv_transpose3d");
+  if (x.dim() == 4) // without a batch
+    return conv_transpose3d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   detail::require_images("conv_transpose3d", x, 5, "[batch,channels,d,h,w]");
   Triple s = options.stride, p = options.padding, o = options.output_padding,
          d = options.dilation;

@@ -5,9 +5,32 @@
 
 namespace dl {
 
-struct TensorOptions {
-  DType dtype = kFloat;
+struct TensorOptions;
+namespace detail {
+/// Set by name, {.dtype = dl::kInt64}, or as C++ programs chain it:
+/// x.options().dtype(dl::kInt64).
+struct DTypeOption {
+  DType value;
+  constexpr DTypeOption(DType value) : value(value) {}
+  constexpr operator DType() const { return value; }
+  constexpr TensorOptions operator()(DType dtype) const;
 };
+} // namespace detail
+struct TensorOptions {
+  detail::DTypeOption dtype = kFloat;
+
+  template <class Device>
+  TensorOptions device(const Device &) const =
+      delete ("dl: leave this out: where a plan runs is not part of the model");
+  TensorOptions requires_grad(bool value = true) const = delete (
+      "dl: leave this out: dl::autograd::grad(y, x) takes any tensor x; what "
+      "is trained is an nn::Parameter");
+};
+constexpr TensorOptions detail::DTypeOption::operator()(DType dtype) const {
+  return {dtype};
+}
+constexpr TensorOptions dtype(DType dtype) { return {dtype}; }
+inline TensorOptions Tensor::options() const { return {dtype()}; }
 
 inline Tensor full(const Shape &size, const Operand &fill_value,
                    TensorOptions options) {
@@ -20,16 +43,16 @@ inline Tensor full(const Shape &size, const Operand &fill_value,
   detail::require_finite("full", fill_value);
   bool exact = value < 0x1p63 && static_cast<i64>(value) == fill_value.integer;
   if (fill_value.kind == DL_INT_SCALAR && !exact &&
-      static_cast<int>(options.dtype) > DL_FLOAT64)
+      static_cast<int>(options.dtype.value) > DL_FLOAT64)
     detail::unsupported("full: the number {} needs more than 53 bits: not in "
                         "this version",
                         fill_value.integer);
   if (dl_in_step())
     return Tensor(detail::emit_many<1>(
-        "full", {}, {{"value", value}, {"type", options.dtype, size}}));
+        "full", {}, {{"value", value}, {"type", options.dtype.value, size}}));
   Tensor result;
   result.id = dl_initial(DL_CONSTANT, value, 0, size.dims, size.rank,
-                         static_cast<int>(options.dtype));
+                         static_cast<int>(options.dtype.value));
   return result;
 }
 /// The dtype follows the value, as in PyTorch.
@@ -203,7 +226,7 @@ template <detail::Number S, detail::Number E, detail::Number T = i64>
 Tensor arange(S start, E end, T step = 1, TensorOptions options = {}) {
   double from = static_cast<double>(start), to = static_cast<double>(end),
          by = static_cast<double>(step);
-  if (static_cast<int>(options.dtype) > DL_FLOAT64)
+  if (static_cast<int>(options.dtype.value) > DL_FLOAT64)
     detail::fail("arange: start, end and step must be integers for a dtype "
                  "of integers");
   double count = __builtin_ceil((to - from) / by);

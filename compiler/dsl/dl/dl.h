@@ -22,6 +22,7 @@
 #include "image_layers.h"
 #include "in_place.h"
 #include "integrals.h"
+#include "jacobians.h"
 #include "joint_distributions.h"
 #include "keywords.h"
 #include "masks.h"

@@ -113,11 +113,23 @@ inline Tensor Tensor::add(const Operand &other, AddOptions options) const {
 inline Tensor Tensor::sub(const Operand &other, AddOptions options) const {
   return sub(detail::times(other, options.alpha));
 }
+inline Tensor Tensor::add(const Operand &other, const Operand &alpha) const {
+  return add(other, AddOptions{alpha});
+}
+inline Tensor Tensor::sub(const Operand &other, const Operand &alpha) const {
+  return sub(other, AddOptions{alpha});
+}
 inline Tensor add(Tensor a, const Operand &b, AddOptions options) {
   return a.add(b, options);
 }
 inline Tensor sub(Tensor a, const Operand &b, AddOptions options) {
   return a.sub(b, options);
+}
+inline Tensor add(Tensor a, const Operand &b, const Operand &alpha) {
+  return a.add(b, alpha);
+}
+inline Tensor sub(Tensor a, const Operand &b, const Operand &alpha) {
+  return a.sub(b, alpha);
 }
 
 #define DL_OPERATOR(symbol, op)                                                \

@@ -81,8 +81,11 @@ inline Tensor bilinear(Tensor x1, Tensor x2, Tensor weight, Tensor bias = {}) {
 inline Tensor conv2d(Tensor x, Tensor weight, Tensor bias = {},
                      const Conv2dOptions &options = {}) {
   detail::Called called("conv2d");
+  if (x.dim() == 3) // without a batch
+    return conv2d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   if (x.dim() != 4)
-    detail::fail("conv2d: the input [batch,channels,h,w] has 4 dims, got {}",
+    detail::fail("conv2d: the input [batch,channels,h,w] has 4 dims, or 3 "
+                 "without the batch, got {}",
                  x.sizes());
   Shape stride = options.stride, padding = options.padding.sizes,
         dilation = options.dilation, kernel = weight.sizes();

@@ -10,8 +10,10 @@
 #define DL_IN_PLACE_OPS(OP)                                                                             \
   OP(add, (const Operand &other), (other))                                                              \
   OP(add, (const Operand &other, AddOptions o), (other, o))                                             \
+  OP(add, (const Operand &other, const Operand &alpha), (other, alpha))                                 \
   OP(sub, (const Operand &other), (other))                                                              \
   OP(sub, (const Operand &other, AddOptions o), (other, o))                                             \
+  OP(sub, (const Operand &other, const Operand &alpha), (other, alpha))                                 \
   OP(mul, (const Operand &other), (other))                                                              \
   OP(div, (const Operand &other), (other))                                                              \
   OP(pow, (const Operand &exponent), (exponent))                                                        \
@@ -70,7 +72,13 @@
   DL_UNARY_IN_PLACE_OPS(DL_UNARY_IN_PLACE_METHOD)                                                       \
   DL_UNARY_IN_PLACE_METHOD(zero)                                                                        \
   Tensor addcmul_(Tensor a, Tensor b, ScaledOptions options = {}) const;                                \
+  template <detail::Number T> Tensor addcmul_(Tensor a, Tensor b, T value) const {                      \
+    return addcmul_(a, b, ScaledOptions{static_cast<double>(value)});                                   \
+  }                                                                                                     \
   Tensor addcdiv_(Tensor a, Tensor b, ScaledOptions options = {}) const;                                \
+  template <detail::Number T> Tensor addcdiv_(Tensor a, Tensor b, T value) const {                      \
+    return addcdiv_(a, b, ScaledOptions{static_cast<double>(value)});                                   \
+  }                                                                                                     \
   Tensor fill_(const Operand &value) const;                                                             \
   Tensor copy_(const Tensor &source) const;                                                             \
   Tensor uniform_(double from = 0, double to = 1) const;                                                \

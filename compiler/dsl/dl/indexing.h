@@ -44,6 +44,10 @@ struct Place {
 };
 } // namespace detail
 
+namespace indexing { // where C++ programs have them from
+using dl::Ellipsis, dl::None, dl::Slice;
+} // namespace indexing
+
 class Index {
 public:
   enum Kind { kNumber, kSlice, kNone, kEllipsis, kTensor } kind;

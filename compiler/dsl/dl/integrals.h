@@ -42,6 +42,17 @@ inline Tensor trapezoid(Tensor y, Tensor x, i64 dim = -1) {
   return detail::trapezoids(
       y, dim, x.narrow(at, 1, size - 1) - x.narrow(at, 0, size - 1));
 }
+struct TrapezoidOptions {
+  detail::ByName by_name = {};
+  double dx = 1;
+  i64 dim = -1;
+};
+inline Tensor trapezoid(Tensor y, const TrapezoidOptions &o) {
+  return trapezoid(y, o.dx, o.dim);
+}
+inline Tensor trapezoid(Tensor y, Tensor x, const TrapezoidOptions &o) {
+  return trapezoid(y, x, o.dim);
+}
 /// The integral up to each place but the first.
 inline Tensor cumulative_trapezoid(Tensor y, double dx = 1, i64 dim = -1) {
   detail::Called called("cumulative_trapezoid");
@@ -49,6 +60,9 @@ inline Tensor cumulative_trapezoid(Tensor y, double dx = 1, i64 dim = -1) {
   i64 last = y.size(static_cast<int>(dim)) - 1;
   return ((y.narrow(dim, 0, last) + y.narrow(dim, 1, last)) * (dx * 0.5))
       .cumsum(dim);
+}
+inline Tensor cumulative_trapezoid(Tensor y, const TrapezoidOptions &o) {
+  return cumulative_trapezoid(y, o.dx, o.dim);
 }
 
 } // namespace dl

@@ -78,6 +78,11 @@ struct NormalOptions {
   detail::ByName by_name = {};
   double mean = 0, std = 1;
 };
+/// As many digits behind the point, or zeros in front of it.
+struct RoundOptions {
+  detail::ByName by_name = {};
+  i64 decimals = 0;
+};
 struct RollOptions {
   detail::ByName by_name = {};
   Dims dims = list<i64>{};

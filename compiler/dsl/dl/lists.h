@@ -49,6 +49,22 @@ public:
     items[count++] = tensor;
   }
   int size() const { return count; }
+  bool empty() const { return count == 0; }
+  const Tensor &front() const { return items[place(0)]; }
+  const Tensor &back() const { return items[place(-1)]; }
+  Tensor &front() { return items[place(0)]; }
+  Tensor &back() { return items[place(-1)]; }
+  /// As a std::vector<dl::Tensor>.
+  template <class Vector>
+    requires requires(Vector vector, const Tensor *item) {
+      requires __is_same(typename Vector::value_type, Tensor);
+      vector.push_back(*item);
+      Vector(item, item);
+      vector.data();
+    }
+  operator Vector() const {
+    return Vector(begin(), end());
+  }
   const Tensor *begin() const { return items; }
   const Tensor *end() const { return items + count; }
   const Tensor &operator[](int i) const { return items[place(i)]; }

@@ -81,6 +81,48 @@ inline Tensor Tensor::matrix_exp() const {
 namespace linalg {
 inline Tensor matrix_exp(Tensor a) { return a.matrix_exp(); }
 inline Tensor matrix_power(Tensor a, i64 n) { return a.matrix_power(n); }
+/// The product of all, in the order that multiplies least; the first and the
+/// last may be vectors.
+inline Tensor multi_dot(const TensorList &tensors) {
+  detail::Called called("linalg.multi_dot");
+  int n = tensors.size();
+  constexpr int kMost = 64;
+  if (n < 2 || n > kMost)
+    detail::fail("multi_dot: {} tensors; 2 to {} are wanted", n, kMost);
+  TensorList product;
+  double size[kMost + 1], cost[kMost][kMost]{};
+  int split[kMost][kMost]{};
+  for (int i = 0; i < n; ++i) {
+    Tensor x = tensors[i];
+    if (x.dim() == 1 && (i == 0 || i == n - 1))
+      x = x.unsqueeze(i == 0 ? 0 : 1);
+    if (x.dim() != 2)
+      detail::fail("multi_dot: tensor {} is {}; matrices are wanted", i,
+                   tensors[i].sizes());
+    size[i] = static_cast<double>(x.size(0));
+    size[i + 1] = static_cast<double>(x.size(1));
+    product.push_back(x);
+  }
+  for (int length = 2; length <= n; ++length)
+    for (int i = 0; i + length <= n; ++i) {
+      int last = i + length - 1;
+      for (int k = i; k < last; ++k) {
+        double sum = cost[i][k] + cost[k + 1][last] +
+                     size[i] * size[k + 1] * size[last + 1];
+        if (k == i || sum < cost[i][last])
+          cost[i][last] = sum, split[i][last] = k;
+      }
+    }
+  auto multiply = [&](const auto &self, int i, int last) -> Tensor {
+    int k = split[i][last];
+    return i == last ? product[i]
+                     : self(self, i, k).matmul(self(self, k + 1, last));
+  };
+  Tensor result = multiply(multiply, 0, n - 1);
+  if (tensors[n - 1].dim() == 1)
+    result = result.squeeze(1);
+  return tensors[0].dim() == 1 ? result.squeeze(0) : result;
+}
 } // namespace linalg
 using linalg::matrix_exp;
 using linalg::matrix_power;

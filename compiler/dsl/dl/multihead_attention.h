@@ -26,6 +26,7 @@ struct AttendOptions {
 struct Attended {
   Tensor output, weights;
   Tensor operator[](int i) const { return i ? weights : output; }
+  DL_TIED((output, weights), Tensor &, Tensor &)
 };
 
 class MultiheadAttention : public Module {

@@ -30,4 +30,5 @@
   Tensor vdot(Tensor other) const;                                             \
   Tensor msort() const;                                                        \
   TensorList split_with_sizes(const Shape &sizes, i64 dim = 0) const;          \
+  Tensor toType(DType dtype) const { return to(dtype); }                       \
   Tensor to(Tensor other) const;

@@ -58,11 +58,23 @@ public:
   Parameter &sub_(const Operand &other, AddOptions options = {}) {
     return become("sub_", [&] { return sub(other, options); });
   }
+  Parameter &add_(const Operand &other, const Operand &alpha) {
+    return add_(other, AddOptions{alpha});
+  }
+  Parameter &sub_(const Operand &other, const Operand &alpha) {
+    return sub_(other, AddOptions{alpha});
+  }
   Parameter &addcmul_(Tensor a, Tensor b, ScaledOptions options = {}) {
     return become("addcmul_", [&] { return add(a * b * options.value); });
   }
   Parameter &addcdiv_(Tensor a, Tensor b, ScaledOptions options = {}) {
     return become("addcdiv_", [&] { return add(a / b * options.value); });
+  }
+  template <detail::Number T> Parameter &addcmul_(Tensor a, Tensor b, T value) {
+    return addcmul_(a, b, ScaledOptions{static_cast<double>(value)});
+  }
+  template <detail::Number T> Parameter &addcdiv_(Tensor a, Tensor b, T value) {
+    return addcdiv_(a, b, ScaledOptions{static_cast<double>(value)});
   }
   Parameter &mul_(const Operand &other) {
     return become("mul_", [&] { return mul(other); });

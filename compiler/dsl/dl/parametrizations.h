@@ -152,6 +152,18 @@ public:
   }
 };
 
+namespace detail {
+/// The others of PyTorch's positions.
+inline void require_weight(const char *what, const char *name, i64 dim) {
+  if (!dl::detail::equal(name, "weight"))
+    dl::detail::unsupported("{}: name = \"{}\": not in this version; of layers "
+                            "with one weight, \"weight\" is",
+                            what, name);
+  if (dim)
+    dl::detail::fail("{}: dim = {} belongs to the type: {}<{}>(layer)", what,
+                     dim, what, dim);
+}
+} // namespace detail
 /// Of a layer that is made for it: its weight is v from then on.
 template <i64 dim = 0, class Layer>
 WeightNorm<__remove_reference_t(Layer), dim> weight_norm(Layer &&layer) {
@@ -162,6 +174,11 @@ WeightNorm<__remove_reference_t(Layer), dim> weight_norm(Layer &&layer) {
   return WeightNorm<__remove_reference_t(Layer), dim>(
       static_cast<__remove_reference_t(Layer) &&>(layer));
 }
+template <class Layer>
+auto weight_norm(Layer &&layer, const char *name, i64 dim = 0) {
+  detail::require_weight("weight_norm", name, dim);
+  return weight_norm(static_cast<Layer &&>(layer));
+}
 template <i64 dim = 0, class Layer>
 SpectralNorm<__remove_reference_t(Layer), dim> spectral_norm(Layer &&layer) {
   static_assert(
@@ -170,6 +187,10 @@ SpectralNorm<__remove_reference_t(Layer), dim> spectral_norm(Layer &&layer) {
       "spectral_norm(nn::Linear(20, 40)), or moved, std::move(layer)");
   return SpectralNorm<__remove_reference_t(Layer), dim>(
       static_cast<__remove_reference_t(Layer) &&>(layer));
+}
+template <class Layer> auto spectral_norm(Layer &&layer, const char *name) {
+  detail::require_weight("spectral_norm", name, 0);
+  return spectral_norm(static_cast<Layer &&>(layer));
 }
 
 } // namespace dl::nn::utils::parametrizations

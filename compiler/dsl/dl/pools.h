@@ -81,6 +81,8 @@ inline Tensor window_counts(i64 windows, i64 size, i64 kernel, i64 stride,
 inline Tensor max_pool2d(Tensor x, Pair kernel_size,
                          const MaxPool2dOptions &options = {}) {
   detail::Called called("max_pool2d");
+  if (x.dim() == 3) // without a batch
+    return max_pool2d(x.unsqueeze(0), kernel_size, options).squeeze(0);
   if (options.return_indices)
     detail::fail("max_pool2d: return_indices = true: auto [y, indices] = "
                  "F::max_pool2d_with_indices(x, 2) gives both, as does "
@@ -100,6 +102,8 @@ inline Tensor max_pool2d(Tensor x, Pair kernel_size,
 inline Tensor avg_pool2d(Tensor x, Pair kernel_size,
                          const AvgPool2dOptions &options = {}) {
   detail::Called called("avg_pool2d");
+  if (x.dim() == 3) // without a batch
+    return avg_pool2d(x.unsqueeze(0), kernel_size, options).squeeze(0);
   Shape kernel = kernel_size, padding = options.padding;
   Shape stride = options.stride == Pair(0) ? kernel_size : options.stride;
   Tensor sums = detail::emit("sum_pool2d", x,
@@ -124,6 +128,8 @@ inline Tensor avg_pool2d(Tensor x, Pair kernel_size,
 inline Tensor max_pool1d(Tensor x, i64 kernel_size,
                          const MaxPool1dOptions &options = {}) {
   detail::Called called("max_pool1d");
+  if (x.dim() == 2) // without a batch
+    return max_pool1d(x.unsqueeze(0), kernel_size, options).squeeze(0);
   detail::require_images("max_pool1d", x, 3, "[batch,channels,length]");
   i64 stride = options.stride ? options.stride : kernel_size;
   return max_pool2d(x.unsqueeze(2), {1, kernel_size},
@@ -138,6 +144,8 @@ inline Tensor max_pool1d(Tensor x, i64 kernel_size,
 inline Tensor avg_pool1d(Tensor x, i64 kernel_size,
                          const AvgPool1dOptions &options = {}) {
   detail::Called called("avg_pool1d");
+  if (x.dim() == 2) // without a batch
+    return avg_pool1d(x.unsqueeze(0), kernel_size, options).squeeze(0);
   detail::require_images("avg_pool1d", x, 3, "[batch,channels,length]");
   i64 stride = options.stride ? options.stride : kernel_size;
   return avg_pool2d(x.unsqueeze(2), {1, kernel_size},
@@ -172,6 +180,8 @@ inline Tensor pool_volume(const char *what, Tensor x, Triple kernel,
 inline Tensor max_pool3d(Tensor x, Triple kernel_size,
                          const MaxPool3dOptions &options = {}) {
   detail::Called called("max_pool3d");
+  if (x.dim() == 4) // without a batch
+    return max_pool3d(x.unsqueeze(0), kernel_size, options).squeeze(0);
   Triple p = options.padding, d = options.dilation;
   return detail::pool_volume(
       "max_pool3d", x, kernel_size, options.stride,
@@ -188,6 +198,8 @@ inline Tensor max_pool3d(Tensor x, Triple kernel_size,
 inline Tensor avg_pool3d(Tensor x, Triple kernel_size,
                          const AvgPool3dOptions &options = {}) {
   detail::Called called("avg_pool3d");
+  if (x.dim() == 4) // without a batch
+    return avg_pool3d(x.unsqueeze(0), kernel_size, options).squeeze(0);
   Triple p = options.padding;
   bool isSum = options.divisor_override != 0;
   Tensor y = detail::pool_volume(

@@ -46,6 +46,42 @@ inline Tensor Tensor::median() const {
   detail::Called called("median");
   return reshape(-1).median(0).values;
 }
+/// The median of those that are no NaN; NaN where there are none.
+inline ValuesAndIndices Tensor::nanmedian(i64 dim, bool keepdim) const {
+  detail::Called called("nanmedian");
+  if (!is_floating_point() || this->dim() == 0)
+    return median(this->dim() ? dim : 0, keepdim);
+  int at =
+      static_cast<int>(detail::wrap("nanmedian", dim, this->dim(), sizes()));
+  Tensor isNumber = eq(*this), count = isNumber.sum(at, true);
+  Tensor order = dl::where(isNumber, detach(), __builtin_inf()).argsort(at);
+  Tensor indices =
+      order.gather(at, (count - 1).floor_divide(2).clamp_min(0).to(kInt64));
+  Tensor values = gather(at, indices);
+  return keepdim ? ValuesAndIndices{values, indices}
+                 : ValuesAndIndices{values.squeeze(at), indices.squeeze(at)};
+}
+inline Tensor Tensor::nanmedian() const {
+  detail::Called called("nanmedian");
+  return reshape(-1).nanmedian(0).values;
+}
+/// Which element is there most often, of several the least; the index is that
+/// of the last of them in sorted order.
+inline ValuesAndIndices Tensor::mode(i64 dim, bool keepdim) const {
+  detail::Called called("mode");
+  Shape from = sizes();
+  if (from.rank == 0)
+    return sort();
+  int at = static_cast<int>(detail::wrap("mode", dim, from.rank, from));
+  auto [sorted, order] = detach().sort(at);
+  Tensor place = detail::along(arange(from[at]), at, from.rank).expand(from);
+  Tensor begins = place.eq(0).logical_or(sorted.ne(sorted.roll(1, at)));
+  Tensor length = place - dl::where(begins, place, 0).cummax(at).values;
+  Tensor indices = order.gather(at, length.argmax(at, true));
+  Tensor values = gather(at, indices);
+  return keepdim ? ValuesAndIndices{values, indices}
+                 : ValuesAndIndices{values.squeeze(at), indices.squeeze(at)};
+}
 /// Between two elements the one in proportion.
 inline Tensor Tensor::quantile(double q, i64 dim, bool keepdim) const {
   detail::Called called("quantile");
@@ -98,6 +134,16 @@ inline ValuesAndIndices kthvalue(Tensor x, i64 k, i64 dim = -1,
                                  bool keepdim = false) {
   return x.kthvalue(k, dim, keepdim);
 }
+inline Tensor nanmedian(Tensor x) { return x.nanmedian(); }
+inline ValuesAndIndices nanmedian(Tensor x, i64 dim, bool keepdim = false) {
+  return x.nanmedian(dim, keepdim);
+}
+inline ValuesAndIndices mode(Tensor x, i64 dim = -1, bool keepdim = false) {
+  return x.mode(dim, keepdim);
+}
+template <class... Rest>
+Tensor quantile(Tensor x, Tensor q, Rest...) = delete (
+    "dl: q is a number, or several in braces: dl::quantile(x, {0.25, 0.5}, 1)");
 inline Tensor quantile(Tensor x, double q) { return x.quantile(q); }
 inline Tensor quantile(Tensor x, list<double> q) { return x.quantile(q); }
 inline Tensor quantile(Tensor x, list<double> q, i64 dim,

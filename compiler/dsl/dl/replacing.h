@@ -70,5 +70,21 @@ inline Tensor select_scatter(Tensor x, Tensor src, i64 dim, i64 index) {
   return x.select_scatter(src, dim, index);
 }
 inline Tensor take(Tensor x, Tensor index) { return x.take(index); }
+/// The index along each dim of elements that are counted row by row.
+inline TensorList unravel_index(Tensor indices, const Shape &shape) {
+  detail::Called called("unravel_index");
+  if (indices.is_floating_point())
+    detail::fail("unravel_index: the indices are floats; integers are wanted");
+  TensorList places;
+  i64 below = shape.numel();
+  for (i64 size : shape) {
+    if (size < 1)
+      detail::fail("unravel_index: shape {}; sizes of at least 1 are wanted",
+                   shape);
+    below /= size;
+    places.push_back(indices.floor_divide(below).remainder(size));
+  }
+  return places;
+}
 
 } // namespace dl

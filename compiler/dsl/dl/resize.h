@@ -20,13 +20,14 @@ struct Scales {
   }
 };
 
-/// Either `size` or `scale_factor`; mode "nearest", "linear", "bilinear",
-/// "bicubic", "trilinear" or "area".
+/// Either `size` or `scale_factor`; mode "nearest", "nearest-exact", "linear",
+/// "bilinear", "bicubic", "trilinear" or "area". With antialias a pixel of a
+/// smaller image is what "bilinear" or "bicubic" weigh of all that it covers.
 struct InterpolateOptions : detail::ByName {
   Dims size = Shape();
   Scales scale_factor = {};
   const char *mode = "nearest";
-  bool align_corners = false;
+  bool align_corners = false, antialias = false;
 };
 
 namespace functional {
@@ -44,12 +45,12 @@ struct Resized {
 /// PyTorch rounds a place times the scale to f32, whatever the data are: for
 /// 7 old pixels a 3 new ones, place 3 is 3 * 2.33333325 = 7. A scale that needs
 /// no rounding for the same places is right in f64 as well.
-inline float scale_of_places(const Resized &r) {
+inline float scale_of_places(const Resized &r, float offset) {
   float scale = static_cast<float>(r.scale), best = scale;
   for (int tries = 0; tries < 4; ++tries) {
     bool same = true;
     for (i64 i = 0; i < r.to && same; ++i) {
-      float place = static_cast<float>(i);
+      float place = static_cast<float>(i) + offset;
       float wanted = __builtin_floorf(place * scale);
       same = __builtin_floorf(place * best) == wanted &&
              __builtin_floor(static_cast<double>(place) *
@@ -63,25 +64,34 @@ inline float scale_of_places(const Resized &r) {
   return scale;
 }
 
-inline Tensor nearest(const Tensor &x, const Resized &r) {
+/// That of the old pixel which the new one's corner falls on, or exactly its
+/// middle.
+inline Tensor nearest(const Tensor &x, const Resized &r, bool exact) {
+  float offset = exact ? 0.5f : 0;
   if (r.to % r.from == 0 && r.to / r.from <= 8 &&
       r.scale * static_cast<double>(r.to) == static_cast<double>(r.from))
     return x.repeat_interleave(r.to / r.from, r.dim);
   Tensor place = arange(0, r.to, 1, {.dtype = kFloat32})
-                     .mul(static_cast<double>(scale_of_places(r)))
+                     .add(static_cast<double>(offset))
+                     .mul(static_cast<double>(scale_of_places(r, offset)))
                      .floor()
                      .to(kInt64)
                      .minimum(r.from - 1);
   return gathered(x, r.dim, along(place, r.dim, x.dim()));
 }
 
+/// Old pixels for a new one.
+inline double scale_between(const Resized &r, bool corners) {
+  if (!corners)
+    return r.scale;
+  return r.to > 1
+             ? static_cast<double>(r.from - 1) / static_cast<double>(r.to - 1)
+             : 0;
+}
+
 inline Tensor linear_along(const Tensor &x, const Resized &r, bool corners) {
   Tensor i = arange(0, r.to, 1, {.dtype = x.dtype()});
-  double scale = r.scale;
-  if (corners)
-    scale = r.to > 1 ? static_cast<double>(r.from - 1) /
-                           static_cast<double>(r.to - 1)
-                     : 0;
+  double scale = scale_between(r, corners);
   Tensor at =
       corners ? i.mul(scale) : i.add(0.5).mul(scale).sub(0.5).maximum(0.0);
   Tensor first = at.floor().to(kInt64).minimum(r.from - 1);
@@ -96,11 +106,7 @@ inline Tensor linear_along(const Tensor &x, const Resized &r, bool corners) {
 inline Tensor cubic_along(const Tensor &x, const Resized &r, bool corners) {
   constexpr double a = -0.75;
   Tensor i = arange(0, r.to, 1, {.dtype = x.dtype()});
-  double scale = r.scale;
-  if (corners)
-    scale = r.to > 1 ? static_cast<double>(r.from - 1) /
-                           static_cast<double>(r.to - 1)
-                     : 0;
+  double scale = scale_between(r, corners);
   Tensor at = corners ? i.mul(scale) : i.add(0.5).mul(scale).sub(0.5);
   Tensor first = at.floor(), t = at - first, sum;
   auto near = [](const Tensor &d) {
@@ -119,6 +125,31 @@ inline Tensor cubic_along(const Tensor &x, const Resized &r, bool corners) {
   return sum;
 }
 
+/// The weights [to, from] of a triangle, or of Keys' cubic with a = -0.5, as
+/// wide as a new pixel is in old ones; those of one pixel add up to 1.
+inline Tensor antialiased_along(const Tensor &x, const Resized &r, bool corners,
+                                bool cubic) {
+  double scale = scale_between(r, corners), wide = scale > 1 ? scale : 1,
+         support = (cubic ? 2 : 1) * wide;
+  DType dtype = x.dtype();
+  Tensor centre =
+      arange(0, r.to, 1, {.dtype = dtype}).add(0.5).mul(scale).unsqueeze(1);
+  Tensor pixel = arange(r.from);
+  Tensor first = (centre - support + 0.5).to(kInt64).clamp_min(0),
+         end = (centre + support + 0.5).to(kInt64).clamp_max(r.from);
+  Tensor d = ((pixel.to(dtype) - centre + 0.5) / wide).abs();
+  Tensor weight = (1.0 - d).clamp_min(0.0);
+  if (cubic) {
+    constexpr double a = -0.5;
+    Tensor near = ((a + 2) * d - (a + 3)) * d * d + 1.0,
+           far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+    weight = where(d.lt(1), near, where(d.lt(2), far, 0.0));
+  }
+  weight = where(pixel.ge(first).logical_and(pixel.lt(end)), weight, 0.0);
+  weight = weight / weight.sum(1, true);
+  return x.movedim(r.dim, -1).matmul(weight.t()).movedim(-1, r.dim);
+}
+
 inline Tensor adaptive_avg(const char *what, Tensor x, const Shape &sizes);
 } // namespace detail
 
@@ -131,7 +162,8 @@ inline Tensor interpolate(Tensor x, const InterpolateOptions &options) {
   const char *linear = dims == 1   ? "linear"
                        : dims == 2 ? "bilinear"
                                    : "trilinear";
-  bool nearest = detail::equal(options.mode, "nearest"),
+  bool exact = detail::equal(options.mode, "nearest-exact"),
+       nearest = exact || detail::equal(options.mode, "nearest"),
        area = detail::equal(options.mode, "area"),
        cubic = dims == 2 && detail::equal(options.mode, "bicubic");
   if (dims < 1 || dims > 3)
@@ -140,13 +172,16 @@ inline Tensor interpolate(Tensor x, const InterpolateOptions &options) {
                  from);
   if (!nearest && !area && !cubic && !detail::equal(options.mode, linear))
     detail::unsupported("interpolate: mode = \"{}\" for {}: not in this "
-                        "version; \"nearest\", \"area\" and \"{}\" are, "
-                        "and of images \"bicubic\"",
+                        "version; \"nearest\", \"nearest-exact\", \"area\" "
+                        "and \"{}\" are, and of images \"bicubic\"",
                         options.mode, from, linear);
   if ((sizes > 0) == (scales > 0))
     detail::fail("interpolate: either size or scale_factor is wanted");
   if ((nearest || area) && options.align_corners)
     detail::fail("interpolate: align_corners goes with mode \"{}\"", linear);
+  if (options.antialias && (dims != 2 || nearest || area))
+    detail::fail("interpolate: antialias goes with images, and mode "
+                 "\"bilinear\" or \"bicubic\"");
   if (sizes > 1 ? sizes != dims : scales > 1 && scales != dims)
     detail::fail("interpolate: {} sizes for the {} dims behind the channels of "
                  "{}",
@@ -170,7 +205,9 @@ inline Tensor interpolate(Tensor x, const InterpolateOptions &options) {
                          sizes ? static_cast<double>(size) /
                                      static_cast<double>(to)
                                : 1 / factor};
-    x = nearest ? detail::nearest(x, part)
+    x = nearest ? detail::nearest(x, part, exact)
+        : options.antialias
+            ? detail::antialiased_along(x, part, options.align_corners, cubic)
         : cubic ? detail::cubic_along(x, part, options.align_corners)
                 : detail::linear_along(x, part, options.align_corners);
   }

@@ -54,6 +54,21 @@ inline Tensor Tensor::round() const {
   Tensor up = rest.gt(0.5).logical_or(rest.eq(0.5).logical_and(odd));
   return dl::where(up, (low.neg() - 1.0).neg(), low);
 }
+/// To so many digits behind the point; of -2, to hundreds.
+inline Tensor Tensor::round(i64 decimals) const {
+  detail::Called called("round");
+  if (decimals < -300 || decimals > 300)
+    detail::fail("round: decimals = {}; from -300 to 300 is wanted", decimals);
+  if (!is_floating_point() && decimals)
+    detail::fail("round: decimals = {} of integers; floats are wanted",
+                 decimals);
+  double ten = 1;
+  for (i64 i = decimals < 0 ? -decimals : decimals; i > 0; --i)
+    ten *= 10;
+  return decimals < 0 ? (*this / ten).round() * ten
+         : decimals   ? (*this * ten).round() / ten
+                      : round();
+}
 inline Tensor Tensor::isnan() const {
   detail::Called called("isnan");
   return ne(*this);
@@ -70,6 +85,8 @@ inline Tensor Tensor::isfinite() const {
   inline Tensor op(Tensor x) { return x.op(); }
 DL_COMPOSED_OPS(DL_FUNCTION)
 #undef DL_FUNCTION
+inline Tensor round(Tensor x, i64 decimals) { return x.round(decimals); }
+inline Tensor round(Tensor x, const RoundOptions &o) { return x.round(o); }
 
 inline Tensor Tensor::logical_xor(Tensor other) const {
   detail::Called called("logical_xor");
@@ -118,6 +135,14 @@ inline Tensor addcmul(Tensor x, Tensor a, Tensor b, ScaledOptions o = {}) {
 inline Tensor addcdiv(Tensor x, Tensor a, Tensor b, ScaledOptions o = {}) {
   detail::Called called("addcdiv");
   return x + a / b * o.value;
+}
+template <detail::Number T>
+Tensor addcmul(Tensor x, Tensor a, Tensor b, T value) {
+  return addcmul(x, a, b, ScaledOptions{static_cast<double>(value)});
+}
+template <detail::Number T>
+Tensor addcdiv(Tensor x, Tensor a, Tensor b, T value) {
+  return addcdiv(x, a, b, ScaledOptions{static_cast<double>(value)});
 }
 
 /// As in PyTorch the gradient of a 2-norm of zeros is 0.

@@ -157,6 +157,11 @@ inline Tensor Tensor::index_reduce(i64 dim, Tensor index, Tensor source,
                    const char *reduce, ScatterReduceOptions options = {}) {    \
     return x.op(dim, index, src, reduce, options);                             \
   }                                                                            \
+  template <detail::Bool T>                                                    \
+  Tensor op(Tensor x, i64 dim, Tensor index, Tensor src, const char *reduce,   \
+            T include_self) {                                                  \
+    return x.op(dim, index, src, reduce, ScatterReduceOptions{include_self});  \
+  }                                                                            \
   inline Tensor Tensor::op##_(i64 dim, Tensor index, Tensor src,               \
                               const char *reduce,                              \
                               ScatterReduceOptions options) const {            \

@@ -158,14 +158,14 @@ public:
   Tensor reshape(const Shape &shape) const;
   Tensor expand(const Shape &shape) const;
   Tensor permute(const Dims &order) const;
-  template <class... I> Tensor view(i64 first, I... rest) const {
-    return view(Shape{first, rest...});
+  template <detail::Count N, class... I> Tensor view(N n, I... rest) const {
+    return view(Shape{static_cast<i64>(n), rest...});
   }
-  template <class... I> Tensor reshape(i64 first, I... rest) const {
-    return reshape(Shape{first, rest...});
+  template <detail::Count N, class... I> Tensor reshape(N n, I... rest) const {
+    return reshape(Shape{static_cast<i64>(n), rest...});
   }
-  template <class... I> Tensor expand(i64 first, I... rest) const {
-    return expand(Shape{first, rest...});
+  template <detail::Count N, class... I> Tensor expand(N n, I... rest) const {
+    return expand(Shape{static_cast<i64>(n), rest...});
   }
   Tensor view_as(Tensor other) const;
   Tensor expand_as(Tensor other) const;
@@ -178,8 +178,8 @@ public:
   Tensor unflatten(i64 dim, const Shape &sizes) const;
   /// Copies of the tensor, so many along each dim.
   Tensor repeat(const Shape &repeats) const;
-  template <class... I> Tensor repeat(i64 first, I... rest) const {
-    return repeat(Shape{first, rest...});
+  template <detail::Count N, class... I> Tensor repeat(N n, I... rest) const {
+    return repeat(Shape{static_cast<i64>(n), rest...});
   }
   Tensor tile(const Shape &repeats) const;
   Tensor movedim(i64 source, i64 destination) const;
@@ -271,9 +271,9 @@ public:
   }
   /// Of the sum of its elements, each times that of `gradient`.
   void backward(const Tensor &gradient) const;
-  Tensor requires_grad_(bool value = true) const = delete (
-      "dl: leave this out: dl::autograd::grad(y, x) takes any tensor x; a "
-      "parameter is taken by `auto &` or as a dl::Parameter");
+  /// Of a parameter; of other tensors true changes nothing, for autograd::grad
+  /// takes any.
+  Tensor requires_grad_(bool value = true) const;
   /// The gradient of a parameter, after backward(): a constant to losses that
   /// use it.
   Tensor grad() const;

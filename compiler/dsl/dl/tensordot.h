@@ -176,6 +176,14 @@ inline Tensor vstack(const TensorList &tensors) {
                                          : tensors[i]);
   return cat(rows, 0);
 }
+/// One beside the other; a vector is a column.
+inline Tensor column_stack(const TensorList &tensors) {
+  detail::Called called("column_stack");
+  TensorList columns;
+  for (const Tensor &tensor : tensors)
+    columns.push_back(tensor.dim() < 2 ? tensor.reshape({-1, 1}) : tensor);
+  return cat(columns, 1);
+}
 inline Tensor Tensor::kron(Tensor other) const {
   return dl::kron(*this, other);
 }

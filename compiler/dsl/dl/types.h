@@ -18,6 +18,12 @@ public:
 };
 } // namespace std
 #endif
+// Those of <cstdint> and <cstddef> that programs have used to have.
+typedef __INT64_TYPE__ int64_t;
+typedef __INT32_TYPE__ int32_t;
+typedef __UINT8_TYPE__ uint8_t;
+typedef decltype(sizeof(0)) size_t;
+
 // What names in brackets ask for: auto [B, C] = x.sizes<2>();
 namespace std {
 template <class T> struct tuple_size;
@@ -82,6 +88,28 @@ struct Shape {
   i64 &operator[](int i) { return dims[i < 0 ? rank + i : i]; }
   i64 operator[](int i) const { return dims[i < 0 ? rank + i : i]; }
   int size() const { return rank; }
+  bool empty() const { return rank == 0; }
+  i64 front() const { return at(0); }
+  i64 back() const { return at(rank - 1); }
+  i64 &front() { return dims[held(0)]; }
+  i64 &back() { return dims[held(rank - 1)]; }
+  void pop_back() { rank = held(rank - 1); }
+  i64 at(i64 i) const { return dims[held(i)]; }
+  /// Of a C++ program's IntArrayRef: one that may be changed, and its part.
+  Shape vec() const { return *this; }
+  Shape slice(i64 start, i64 length) const;
+  Shape slice(i64 start) const { return slice(start, rank - start); }
+  /// As a std::vector<int64_t>.
+  template <class Vector>
+    requires requires(Vector vector, const i64 *dim) {
+      static_cast<i64>(vector.front());
+      vector.push_back(*dim);
+      Vector(dim, dim);
+      vector.data();
+    }
+  operator Vector() const {
+    return Vector(dims, dims + rank);
+  }
   const i64 *begin() const & { return dims; }
   const i64 *end() const & { return dims + rank; }
   const i64 *begin() && = delete (
@@ -111,6 +139,9 @@ struct Shape {
     out << ']';
     return out;
   }
+
+private:
+  int held(i64 i) const;
 };
 
 } // namespace dl
@@ -178,6 +209,10 @@ public:
   Called(const Called &) = delete;
 };
 
+/// What stands for a size, but for empty braces: x.reshape({}) is a scalar.
+template <class T>
+concept Count = __is_convertible(T, i64);
+
 inline bool equal(const char *a, const char *b) {
   for (; *a && *a == *b; ++a, ++b)
     ;
@@ -190,6 +225,20 @@ inline void Shape::push_back(i64 value) noexcept {
   if (rank == kMaxRank)
     detail::fail("a tensor has at most {} dimensions", kMaxRank);
   dims[rank++] = value;
+}
+inline int Shape::held(i64 i) const {
+  if (i < 0 || i >= rank)
+    detail::fail("there is no size {} in {}", i, *this);
+  return static_cast<int>(i);
+}
+inline Shape Shape::slice(i64 start, i64 length) const {
+  if (start < 0 || length < 0 || start + length > rank)
+    detail::fail("sizes().slice({}, {}) of {}: there are {} sizes", start,
+                 length, *this, rank);
+  Shape part;
+  for (i64 i = 0; i < length; ++i)
+    part.push_back(dims[start + i]);
+  return part;
 }
 
 } // namespace dl

@@ -277,11 +277,15 @@ public:
     Tensor forward(Tensor x) { return functional::function(x, size); }         \
   }
 DL_SIZED(AdaptiveAvgPool1d, adaptive_avg_pool1d, i64, output_size);
-DL_SIZED(AdaptiveAvgPool2d, adaptive_avg_pool2d, Pair, output_size);
-DL_SIZED(AdaptiveAvgPool3d, adaptive_avg_pool3d, Triple, output_size);
+DL_SIZED(AdaptiveAvgPool2d, adaptive_avg_pool2d, AdaptiveSize<Pair>,
+         output_size);
+DL_SIZED(AdaptiveAvgPool3d, adaptive_avg_pool3d, AdaptiveSize<Triple>,
+         output_size);
 DL_SIZED(AdaptiveMaxPool1d, adaptive_max_pool1d, i64, output_size);
-DL_SIZED(AdaptiveMaxPool2d, adaptive_max_pool2d, Pair, output_size);
-DL_SIZED(AdaptiveMaxPool3d, adaptive_max_pool3d, Triple, output_size);
+DL_SIZED(AdaptiveMaxPool2d, adaptive_max_pool2d, AdaptiveSize<Pair>,
+         output_size);
+DL_SIZED(AdaptiveMaxPool3d, adaptive_max_pool3d, AdaptiveSize<Triple>,
+         output_size);
 DL_SIZED(PixelShuffle, pixel_shuffle, i64, upscale_factor);
 DL_SIZED(PixelUnshuffle, pixel_unshuffle, i64, downscale_factor);
 DL_SIZED(ChannelShuffle, channel_shuffle, i64, groups);
