@@ -117,6 +117,7 @@ public:
     return runPasses([&](OpPassManager &passes) {
       passes.addNestedPass<graph::StepOp>(createComposeViews());
       passes.addPass(createPlanesOutermost());
+      passes.addPass(createBatchesOutermost());
       if (isCuda()) {
         passes.addPass(createChannelsInnermost());
       } else { // what vectors along batches want

@@ -66,6 +66,27 @@ def PlanesOutermost : Pass<"planes-outermost", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect"];
 }
 
+def BatchesOutermost : Pass<"batches-outermost", "::mlir::ModuleOp"> {
+  let summary = "Has products read batches from copies in which they are outermost";
+  let description = [{
+    A product of many matrices whose elements lie between each other, "bikc,bjkc->bijc" of triangles or
+    channels, has no rows in memory that vectors or tiles could run along. Where it computes long enough its operands are copied
+    with the batches in front, once for all products that want them so, and its result is
+    copied back.
+
+    ```mlir
+    %y = graph.matmul %a, %b {spec = "bikc,bjkc->bijc"}
+    // =>
+    %p = graph.copy %a {graph.orders = [array<i64: 0, 3, 1, 2>]}
+    %q = graph.copy %b {graph.orders = [array<i64: 0, 3, 1, 2>]}
+    %r = graph.matmul %p, %q {graph.orders = [array<i64: 0, 3, 1, 2>], spec = "bikc,bjkc->bijc"}
+    %y = graph.copy %r
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def BatchInnermost : Pass<"batch-innermost", "::mlir::ModuleOp"> {
   let summary = "Stores the images of a batch next to each other around convolutions";
   let description = [{

@@ -417,7 +417,10 @@ PRODUCTS = [
         ("...i,...i->...", "x, y"), ("b...,b...->...b", "x, y"), ("...ij,...kj", "x, y"), ("i...j,jk->k...", "x, y[0].t()"),
         ("bij,bkj,bkl->bil", "x, y, x"), ("bij,ckj,ik->bc", "x, y, y[0][:, :4]"), ("ij,j,i->", "x[0], y[0][0], y[0].t()[0]"), ("bij->jb", "x"),
         ("bij->", "x"), ("b...", "x"), ("...->...", "x"), ("ii->i", "x[0][:, :4]"), ("bii->b", "x[:, :, :4]"), ("bii,bi->i", "x[:, :, :4], y[:, :, 0]"),
-        ("iij,jki->k", "y.transpose(0, 1)[:3], x.permute(2, 1, 0)"), ("a,b,c->cab", "x[0, 0], y[0, :, 1], x[:, 1, 1]")]
+        ("iij,jki->k", "y.transpose(0, 1)[:3], x.permute(2, 1, 0)"), ("a,b,c->cab", "x[0, 0], y[0, :, 1], x[:, 1, 1]"),
+        # Matrices that lie between each other.
+        ("bikc,bjkc->bijc", "im, im.exp()"), ("bikc,bjkc->bkijc", "im, im.exp()"), ("bkic,bkjc->cbij", "im * 0.1, im.tanh()"),
+        ("bikc,bkc->bic", "im, im.exp().sum(1)")]
 ]
 # Slices of these have names of Python above.
 PRODUCTS = [(a.replace("y[0][:, :4]", "y[0].narrow(1, 0, 4)").replace("x[0][:, :4]", "x[0].narrow(1, 0, 4)").replace("x[:, :, :4]", "x.narrow(2, 0, 4)")
