@@ -86,6 +86,12 @@ bool ChunkRegion::add(Operation *op, unsigned factor) {
   graph::ShardingRule rule = graph::shardingRule(op);
   if (rule.factors[factor].splitting == Splitting::Blocked)
     return refuse(graph::reasonText(rule.factors[factor].reason));
+  // What is rounded is no part of a sum.
+  if (rule.factors[factor].splitting == Splitting::Sum &&
+      llvm::any_of(op->getResultTypes(), [](Type type) {
+        return cast<RankedTensorType>(type).getElementType().isBF16();
+      }))
+    return refuse("its parts would be added up in bf16");
   int64_t size = rule.factors[factor].size;
   hasSeveralSizes |= rows != 0 && rows != size;
   rows = std::gcd(rows, size);

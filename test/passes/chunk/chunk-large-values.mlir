@@ -182,3 +182,23 @@ graph.step @sums_of_rows(%q: tensor<2x32x2xf32> input 0, %k: tensor<2x128x2xf32>
   %v = graph.matmul %p, %q {spec = "bmn,bmk->bnk"} : (tensor<2x32x128xf32>, tensor<2x32x2xf32>) -> tensor<2x128x2xf32>
   graph.return %v : tensor<2x128x2xf32>
 }
+
+// -----
+
+// Rows with others around them are a sum of their parts, but not in bf16.
+// CHECK-LABEL: graph.step @padded
+// CHECK: graph.matmul {{.*}} -> tensor<2x128xf32>
+// CHECK-LABEL: graph.step @rounded
+// CHECK: graph.matmul {{.*}} -> tensor<32x128xf32>
+graph.step @padded(%x: tensor<32x4xf32> input 0, %w: tensor<128x4xf32>) -> tensor<33x128xf32> {
+  %l = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<32x4xf32>, tensor<128x4xf32>) -> tensor<32x128xf32>
+  %g = graph.pad %l {low = array<i64: 0, 0>, high = array<i64: 1, 0>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<32x128xf32>) -> tensor<33x128xf32>
+  graph.return %g : tensor<33x128xf32>
+}
+graph.step @rounded(%x: tensor<32x4xf32> input 0, %w: tensor<128x4xf32>) -> tensor<33x128xbf16> {
+  // SAID: remark: matmul: 16384 bytes are computed as a whole: its parts would be added up in bf16
+  %l = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<32x4xf32>, tensor<128x4xf32>) -> tensor<32x128xf32>
+  %c = graph.cast %l {to = bf16} : (tensor<32x128xf32>) -> tensor<32x128xbf16>
+  %g = graph.pad %c {low = array<i64: 0, 0>, high = array<i64: 1, 0>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<32x128xbf16>) -> tensor<33x128xbf16>
+  graph.return %g : tensor<33x128xbf16>
+}
