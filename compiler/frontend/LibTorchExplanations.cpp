@@ -77,6 +77,7 @@ static bool explainBuilder(CxxProblem &problem,
   if (!text.contains("ByName'") && !text.starts_with("excess elements in") &&
       !text.starts_with("called object type") &&
       !text.ends_with("does not provide a call operator") &&
+      !(text.starts_with("no member named") && text.contains("Options'")) &&
       !text.starts_with("no match"))
     return false;
   unsigned lines = 0;
@@ -94,7 +95,27 @@ static bool explainBuilder(CxxProblem &problem,
   return true;
 }
 
-/// dl::gelu(x)
+/// nn::Linear fc{nullptr}; which a constructor of C++ programs assigns.
+static bool explainEmpty(CxxProblem &problem) {
+  StringRef text = problem.message.text, line = problem.line;
+  line = line.take_until([](char c) { return c == ';' || c == '\n'; }).trim();
+  bool made = text.starts_with("no matching constructor") ||
+              text.starts_with("no viable conversion from 'std::nullptr_t'");
+  if (!made || !line.contains("nullptr"))
+    return false;
+  auto [type, member] = line.split(' ');
+  std::string name = member.ltrim().take_while(isWordChar).str();
+  replace(problem, "a layer is made where its member stands, as " + type.str() +
+                       " " + name +
+                       "{...}, or by the constructor's list, "
+                       "as Net() : " +
+                       name +
+                       "(...) {}; one that is made later, or not at all, "
+                       "is an nn::AnyModule");
+  return true;
+}
+
+/// dl::normalize(x)
 static bool explainFunctional(CxxProblem &problem) {
   StringRef text = problem.message.text;
   if (!text.consume_front("no member named '"))
@@ -163,6 +184,7 @@ static bool explainPosition(CxxProblem &problem) {
 
 bool dl::frontend::explainLibTorch(CxxProblem &problem,
                                    std::vector<CxxProblem> &problems) {
-  return explainBuilder(problem, problems) || explainFunctional(problem) ||
-         explainSum(problem, problems) || explainPosition(problem);
+  return explainBuilder(problem, problems) || explainEmpty(problem) ||
+         explainFunctional(problem) || explainSum(problem, problems) ||
+         explainPosition(problem);
 }

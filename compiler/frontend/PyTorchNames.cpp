@@ -264,6 +264,7 @@ static constexpr PyTorchName kInstead[] = {
     {"register_module",
      "not needed: members of a module are found and named by the compiler",
      false},
+    {"TORCH_MODULE", "not needed: the struct itself is the module", false},
     {"register_parameter",
      "not needed: a dl::Parameter member is found and named by the compiler",
      false},

@@ -116,6 +116,11 @@ void dl_main(dl::Program &p) {
     auto block = [](dl::Tensor x) { return x.relu(); };
     auto u = x.square();
     odd += Swish::apply(x).mean();
+    {
+      auto &conv1 = model.conv;
+      auto x = batch[0].view({-1, 1, 2, 4}).expand({-1, 3, 2, 4}).repeat({1, 1, 4, 2});
+      odd += conv1->forward(x).sum() + dl::max_pool2d(x, 2).sum() + F::mse_loss(x, x, {.reduction = dl::kSum});
+    }
     odd += dl::autograd::grad(u.sum(), x, {.create_graph = true})[0].square().mean();
     odd += dl::checkpoint(block, x).sum();
     odd += model.mask.sum() + [&](dl::Tensor a) { return dl::distributions::Categorical({.logits = x}).log_prob(a); }(t).sum() + F::gumbel_softmax(x, {.tau = 0.5, .hard = true}).sum();

@@ -113,6 +113,7 @@ public:
   Tensor operator()(const Tensor &x, const T &...more) const {
     return forward(x, more...);
   }
+  AnyModule *operator->() { return this; }
   operator Module &() const { return held(); }
   // Of a ModuleList or a Sequential: containers.h.
   int size() const;

@@ -11,6 +11,7 @@ namespace detail {
 class ModuleStore : public Module {
 public:
   int size() const { return items_.size(); }
+  bool is_empty() const { return size() == 0; }
   AnyModule &operator[](int index) { return items_.at("module", index); }
   AnyModule *begin() { return items_.begin(); }
   AnyModule *end() { return items_.end(); }

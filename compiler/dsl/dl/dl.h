@@ -17,6 +17,7 @@
 #include "drawing.h"
 #include "embedding_layers.h"
 #include "function.h"
+#include "functional_names.h"
 #include "gamma_distributions.h"
 #include "image_folder.h"
 #include "image_layers.h"

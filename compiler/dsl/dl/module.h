@@ -101,6 +101,8 @@ public:
       "dl: a module is not copied; pass it by reference, or std::move it");
   virtual ~Module() { dl_module_gone(this); }
 
+  /// As of the holders of C++ programs: conv->forward(x), fc->weight.
+  template <class Self> Self *operator->(this Self &self) { return &self; }
   /// model(x) calls forward(x).
   template <class Self, class... A>
     requires requires(Self &self, A &&...arguments) {

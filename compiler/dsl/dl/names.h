@@ -2,6 +2,23 @@
 // Names of parameters and modules.
 #include "types.h"
 
+namespace dl {
+/// C++ programs' words for options: {.reduction = dl::kSum} is {.reduction =
+/// "sum"}.
+inline constexpr const char *kNone = "none", *kMean = "mean", *kSum = "sum",
+                            *kBatchMean = "batchmean", *kNearest = "nearest",
+                            *kLinear = "linear", *kBilinear = "bilinear",
+                            *kBicubic = "bicubic", *kTrilinear = "trilinear",
+                            *kArea = "area", *kConstant = "constant",
+                            *kReflect = "reflect", *kReplicate = "replicate",
+                            *kCircular = "circular", *kZeros = "zeros",
+                            *kBorder = "border", *kReflection = "reflection",
+                            *kReLU = "relu", *kGELU = "gelu", *kTanh = "tanh",
+                            *kSigmoid = "sigmoid", *kLeakyReLU = "leaky_relu",
+                            *kFanIn = "fan_in", *kFanOut = "fan_out",
+                            *kSame = "same", *kValid = "valid";
+} // namespace dl
+
 namespace dl::nn {
 
 /// A text that can be asked what is in it.

@@ -34,6 +34,14 @@ struct LSTMState {
   Tensor h, c;
   DL_TIED((h, c), Tensor &, Tensor &)
 };
+namespace detail {
+/// std::make_tuple(h, c), as C++ programs hand it over.
+template <class T>
+concept TupleOfStates = requires(const T &both) {
+  get<0>(both).sizes();
+  get<1>(both).sizes();
+} && !__is_same(T, LSTMState);
+} // namespace detail
 /// auto [output, h] = gru(x);
 struct RecurrentResult {
   Tensor output, h;

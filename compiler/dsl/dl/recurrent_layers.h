@@ -115,6 +115,9 @@ public:
     detail::Scope scope(*this);
     return forward(input, before);
   }
+  LSTMResult operator()(Tensor input, const detail::TupleOfStates auto &both) {
+    return (*this)(input, LSTMState{get<0>(both), get<1>(both)});
+  }
   template <detail::Given T, class... More>
   LSTMResult operator()(Tensor input, const T &h0, const More &...) =
       delete ("dl: an LSTM's state is h0 and c0 in braces: lstm(x, {h0, c0})");
@@ -225,6 +228,9 @@ public:
   LSTMState operator()(Tensor x, const LSTMState &before = {}) {
     detail::Scope scope(*this);
     return forward(x, before);
+  }
+  LSTMState operator()(Tensor x, const detail::TupleOfStates auto &both) {
+    return (*this)(x, LSTMState{get<0>(both), get<1>(both)});
   }
   template <detail::Given T, class... More>
   LSTMState operator()(Tensor x, const T &h0, const More &...) =

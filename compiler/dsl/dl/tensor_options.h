@@ -144,6 +144,12 @@ template <class... To, class... From>
   requires(sizeof...(To) == sizeof...(From))
 inline constexpr bool kTied<Types<To...>, Types<From...>> =
     ((__is_same(To, From) || Ignored<To>) && ...);
+/// Values of theirs: std::tuple<dl::Tensor, dl::Tensor>.
+template <class To, class From> inline constexpr bool kCopied = false;
+template <class... To, class... From>
+  requires(sizeof...(To) == sizeof...(From))
+inline constexpr bool kCopied<Types<To...>, Types<From...>> =
+    ((!__is_reference(To) && __is_convertible(From, To)) && ...);
 template <class To, class Member> To tied(Member &member) {
   if constexpr (Ignored<To>) {
     static const __remove_cvref(To) nothing{};
@@ -165,7 +171,7 @@ auto numbered(const T &first, const More &...more) {
 } // namespace detail
 
 /// What a struct has for std::tie(a, b) = f(x), where a member of type T is a
-/// T &, and for std::get<0>(f(x)).
+/// T &, for std::tuple<T, T> both = f(x), and for std::get<0>(f(x)).
 #define DL_TIED(members, ...)                                                  \
   template <template <class...> class Tuple, class... To>                      \
     requires detail::kTied<detail::Types<To...>, detail::Types<__VA_ARGS__>>   \
@@ -173,6 +179,14 @@ auto numbered(const T &first, const More &...more) {
     auto &[DL_NAMES members] = *this;                                          \
     return [](auto &...member) -> Tuple<To...> {                               \
       return {detail::tied<To>(member)...};                                    \
+    }(DL_NAMES members);                                                       \
+  }                                                                            \
+  template <template <class...> class Tuple, class... To>                      \
+    requires detail::kCopied<detail::Types<To...>, detail::Types<__VA_ARGS__>> \
+  operator Tuple<To...>() const {                                              \
+    const auto &[DL_NAMES members] = *this;                                    \
+    return [](const auto &...member) -> Tuple<To...> {                         \
+      return {To(member)...};                                                  \
     }(DL_NAMES members);                                                       \
   }                                                                            \
   template <decltype(sizeof(0)) I> auto tied_get() const {                     \
