@@ -67,4 +67,8 @@ POSITIONS = [
      "x.cos() * y + 12 * x[0, 0, 0] ** 2"),
     ("dl::func::jacrev([](dl::Tensor t) { return t.sin(); })(x[0, 0]) + dl::func::hessian([](dl::Tensor t) { return t.pow(3).sum(); })(y[0, 0])",
      "torch.diag(x[0, 0].cos()) + torch.diag(6 * y[0, 0])"),
+    ("dl::autograd::grad({x.tanh(), y.exp()}, {x, y}, {y, x}, true, true)[1] + dl::autograd::grad({x.exp().sum()}, {x}, {}, true, false)[0]",
+     "x * y.exp() + x.exp().detach()"),
+    ("dl::bincount(z[0].to(dl::kInt64).abs(), {}, 4) + dl::bincount(z[0].abs().to(dl::kInt64), z[1].detach(), 4)",
+     "z[0].long().abs().bincount(minlength=4) + z[0].abs().long().bincount(z[1].detach(), 4)"),
 ]

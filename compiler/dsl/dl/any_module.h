@@ -113,6 +113,7 @@ public:
   Tensor operator()(const Tensor &x, const T &...more) const {
     return forward(x, more...);
   }
+  template <class M> M *as() const { return dynamic_cast<M *>(module); }
   AnyModule *operator->() { return this; }
   operator Module &() const { return held(); }
   // Of a ModuleList or a Sequential: containers.h.
@@ -132,8 +133,9 @@ public:
   void train(bool mode = true) const { held().train(mode); }
 };
 
-template <class M> M *as(const AnyModule &module) {
-  return dynamic_cast<M *>(module.get());
+template <class M> M *as(const AnyModule &module) { return module.as<M>(); }
+template <class M> M *Module::as(const AnyModule &module) {
+  return module.as<M>();
 }
 
 } // namespace dl::nn

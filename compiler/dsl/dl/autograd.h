@@ -99,6 +99,39 @@ inline TensorList grad(const Tensor &outputs, const Tensor &input,
   return grad(outputs, TensorList{input}, grad_outputs, o);
 }
 
+/// By position, as C++ programs have them: grad({u}, {x}, {ones_like(u)},
+/// /*retain_graph=*/true, /*create_graph=*/true), of several outputs the sum.
+template <detail::Bool T>
+TensorList grad(const TensorList &outputs, const TensorList &inputs,
+                const TensorList &grad_outputs, T retain_graph,
+                bool create_graph = false, bool allow_unused = false) {
+  detail::Called called("autograd::grad");
+  if (grad_outputs.size() && grad_outputs.size() != outputs.size())
+    detail::fail("autograd::grad: {} grad_outputs for {} outputs",
+                 grad_outputs.size(), outputs.size());
+  Tensor sum;
+  for (int i = 0; i < outputs.size(); ++i) {
+    Tensor weight = grad_outputs.size() ? grad_outputs[i] : Tensor();
+    if (!weight.defined() && outputs[i].numel() != 1)
+      detail::fail("autograd::grad: output {}, {}, is no scalar and has no "
+                   "grad_outputs",
+                   i, outputs[i].sizes());
+    if (weight.defined() && weight.sizes() != outputs[i].sizes())
+      detail::fail("autograd::grad: grad_outputs {} for outputs {}",
+                   weight.sizes(), outputs[i].sizes());
+    Tensor part = (weight.defined() ? outputs[i] * detail::stationary(weight)
+                                    : outputs[i])
+                      .sum();
+    sum = sum.defined() ? sum + part : part;
+  }
+  if (!sum.defined())
+    detail::fail("autograd::grad: there are no outputs");
+  return grad(sum, inputs,
+              {.retain_graph = bool(retain_graph),
+               .create_graph = create_graph,
+               .allow_unused = allow_unused});
+}
+
 using tensor_list = TensorList;
 
 } // namespace autograd

@@ -168,12 +168,15 @@ private:
     for (const Tensor &stand : stands)
       if (stand.defined())
         operands.push_back(stand);
-    if (count != 0 && found.size() != inputs.size())
+    int given = found.size(); // PyTorch, too, drops more that are none
+    while (given > inputs.size() && !found[given - 1].defined())
+      --given;
+    if (count != 0 && given != inputs.size())
       detail::fail("autograd::Function: backward() gives {} of {} gradients; "
                    "one for each argument of forward() is wanted, "
                    "dl::Tensor() where there is none",
                    found.size(), inputs.size());
-    for (int i = 0; i < found.size(); ++i) {
+    for (int i = 0; i < given; ++i) {
       if (!found[i].defined())
         continue;
       if (!inputs[i].defined())

@@ -8,6 +8,7 @@
 namespace dl::nn {
 
 class Module;
+class AnyModule;
 class NamedModuleList;
 class ModuleRange;
 class BufferList;
@@ -101,6 +102,9 @@ public:
       "dl: a module is not copied; pass it by reference, or std::move it");
   virtual ~Module() { dl_module_gone(this); }
 
+  /// Null where it is of another type: if (auto *fc = module.as<nn::Linear>()).
+  template <class M> M *as() { return dynamic_cast<M *>(this); }
+  template <class M> static M *as(const AnyModule &module); ///< nn::as
   /// As of the holders of C++ programs: conv->forward(x), fc->weight.
   template <class Self> Self *operator->(this Self &self) { return &self; }
   /// model(x) calls forward(x).

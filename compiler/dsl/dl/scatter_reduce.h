@@ -191,4 +191,9 @@ inline Tensor bincount(Tensor x, const BincountOptions &options = {}) {
                            options.minlength);
 }
 
+/// In PyTorch's positions; no weights are dl::Tensor().
+inline Tensor bincount(Tensor x, Tensor weights, i64 minlength) {
+  return bincount(x, {.weights = weights, .minlength = minlength});
+}
+
 } // namespace dl
