@@ -167,9 +167,9 @@ int dl_contiguous(int tensor) noexcept {
   return evaluation->graph.contiguous(tensor);
 }
 
-void dl_copied_part(int tensor, int is_assigned) noexcept {
+void dl_copied_part(int tensor, int what) noexcept {
   Guard::InOurCode guard;
-  evaluation->graph.copiedPart(tensor, is_assigned != 0);
+  evaluation->graph.copiedPart(tensor, static_cast<dl_copied>(what));
 }
 
 const dl_member *dl_members(const void *module, int *count) noexcept {

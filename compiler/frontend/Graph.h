@@ -55,7 +55,7 @@ public:
   int clone(int handle);
   int contiguous(int handle);
   /// x[indices] is noted, x[indices] = y is refused.
-  void copiedPart(int handle, bool isAssigned);
+  void copiedPart(int handle, dl_copied what);
 
   // Training.
   void backward(int loss);

@@ -85,6 +85,7 @@ struct Handle {
   bool isConstant = false;   // to losses: its value is of a dl::NoGradGuard
   int gradientOf = -1;       // the handle of a parameter
   bool isCopyOfPart = false; // by indices that are tensors
+  bool isCopyOfView = false; // of what PyTorch has a view of
 
   StridedView strided() const {
     return view ? *view : StridedView::rowMajor(type.getShape());

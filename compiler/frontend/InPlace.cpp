@@ -249,6 +249,10 @@ void Graph::become(int number, int value) {
     detached |= isa_and_nonnull<dl::graph::DetachOp>(view.viewOp);
     root = view.viewOf;
   }
+  if (handles[static_cast<size_t>(root)].isCopyOfView)
+    reporter.fail("in place: this is a copy of windows, of which PyTorch has a "
+                  "view: change what they are of; a clone() of it is a tensor "
+                  "of its own");
   int state = handles[static_cast<size_t>(root)].parameter;
   bool isParameter =
       trace && state >= 0 && !parameters[static_cast<size_t>(state)].isBuffer;
@@ -373,11 +377,11 @@ int Graph::clone(int number) {
   return static_cast<int>(handles.size()) - 1;
 }
 
-void Graph::copiedPart(int number, bool isAssigned) {
-  bool &isCopy = handles[static_cast<size_t>(number)].isCopyOfPart;
-  if (!isAssigned)
-    isCopy = true;
-  else if (isCopy)
+void Graph::copiedPart(int number, dl_copied what) {
+  Handle &handle = handles[static_cast<size_t>(number)];
+  handle.isCopyOfPart |= what == DL_COPIED_PART;
+  handle.isCopyOfView |= what == DL_COPIED_VIEW;
+  if (what == DL_COPIED_ASSIGNED && handle.isCopyOfPart)
     reporter.fail("indices that are tensors give a copy of a part, and nothing "
                   "is assigned; write x.index_put_({...}, value)");
 }

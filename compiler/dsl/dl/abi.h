@@ -149,7 +149,8 @@ void dl_become(int tensor, int value) noexcept;
 int dl_clone(int tensor) noexcept;
 int dl_contiguous(int tensor) noexcept; // itself, or a clone
 // A part by indices that are tensors; what is assigned may be none.
-void dl_copied_part(int tensor, int is_assigned) noexcept;
+enum dl_copied { DL_COPIED_PART, DL_COPIED_ASSIGNED, DL_COPIED_VIEW };
+void dl_copied_part(int tensor, int what) noexcept; // nothing changes a view's
 
 // Modules: `path` is known after a walk from the outermost module.
 enum dl_member_kind { DL_MEMBER_MODULE, DL_MEMBER_PARAMETER, DL_MEMBER_BUFFER };
@@ -193,8 +194,7 @@ const dl_named_parameter *dl_walk_result(int *count) noexcept;
 // Gradients and optimizers; `slots` are kept for each parameter, 0 at first.
 void dl_backward(int loss) noexcept;
 int dl_grad(int parameter) noexcept;
-// Gradients of a scalar with respect to any tensors; of what it does not depend
-// on -1, or an error.
+// Of a scalar by any tensors; of what it does not depend on -1, or an error.
 void dl_gradients(int output, const int *inputs, int count, int allow_unused,
                   int *gradients) noexcept;
 // From here on the gradient is another tensor of its shape.

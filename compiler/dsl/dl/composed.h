@@ -154,9 +154,9 @@ inline Tensor Tensor::unfold(i64 dim, i64 size, i64 step) const {
                  size, step, dim, from);
   i64 windows = (from[at] - size) / step + 1;
   Tensor places = arange(windows).unsqueeze(1) * step + arange(size);
-  return index_select(at, places.reshape(-1))
-      .unflatten(at, {windows, size})
-      .movedim(at + 1, -1);
+  Tensor copy = index_select(at, places.reshape(-1));
+  dl_copied_part(copy.id, DL_COPIED_VIEW);
+  return copy.unflatten(at, {windows, size}).movedim(at + 1, -1);
 }
 /// Of the elements in the order of memory.
 inline Tensor Tensor::take_along_dim(Tensor index) const {

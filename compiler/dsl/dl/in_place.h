@@ -26,6 +26,10 @@ inline Tensor in_place(const char *what, const Tensor &x, Tensor result) {
     fail("{}: a tensor of whole numbers cannot hold fractions; make it one of "
          "floats, or write x = ...",
          what);
+  if (dtype == kBool && result.dtype() != kBool)
+    fail("{}: a tensor of booleans cannot hold numbers; make it one of "
+         "numbers, or write x = ...",
+         what);
   result = result.to(dtype);
   dl_become(x.id, result.id);
   return x;
@@ -128,7 +132,7 @@ inline void Tensor::operator=(const Operand &value) && {
     dl_set_grad(parameter.id, gradient.id);
     return;
   }
-  dl_copied_part(id, true);
+  dl_copied_part(id, DL_COPIED_ASSIGNED);
   Operand given = value;
   if (value.kind == DL_PROMOTED) { // without dims of one element in front
     Tensor source;
@@ -150,7 +154,7 @@ inline void Tensor::operator=(const Operand &value) && {
     return *this;                                                              \
   }                                                                            \
   inline void Tensor::operator sign(const Operand &other) && {                 \
-    dl_copied_part(id, true);                                                  \
+    dl_copied_part(id, DL_COPIED_ASSIGNED);                                    \
     op##_(other);                                                              \
   }
 DL_METHOD(+=, add)

@@ -209,7 +209,7 @@ inline Tensor Tensor::index(list<Index> indices) const {
   if (chosen.count == 0)
     return x;
   Tensor copy = detail::chosen_by(x, chosen);
-  dl_copied_part(copy.id, false);
+  dl_copied_part(copy.id, DL_COPIED_PART);
   return copy;
 }
 
