@@ -1,5 +1,6 @@
 #include "compiler/frontend/ClangCompiler.h"
 #include "compiler/frontend/ClangInvocation.h"
+#include "compiler/frontend/CountedCalls.h"
 #include "compiler/frontend/CxxDiagnostics.h"
 #include "compiler/frontend/IntegerDivision.h"
 #include "clang/CodeGen/CodeGenAction.h"
@@ -29,6 +30,7 @@ public:
     std::vector<std::unique_ptr<ASTConsumer>> consumers;
     consumers.push_back(makeReflection(model.types));
     consumers.push_back(makeIntegerDivisionCheck());
+    consumers.push_back(makeCountedCallsCheck());
     consumers.push_back(EmitLLVMOnlyAction::CreateASTConsumer(compiler, file));
     return std::make_unique<MultiplexConsumer>(std::move(consumers));
   }

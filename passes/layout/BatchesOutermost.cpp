@@ -33,7 +33,7 @@ private:
 
 } // namespace
 
-static RankedTensorType typeOf(Value value) {
+static RankedTensorType tensorTypeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
@@ -51,7 +51,7 @@ static std::optional<size_t> innermostOf(Value value) {
   if (auto result = dyn_cast<OpResult>(value))
     if (graph::storageOrder(result))
       return std::nullopt;
-  ArrayRef<int64_t> shape = typeOf(value).getShape();
+  ArrayRef<int64_t> shape = tensorTypeOf(value).getShape();
   for (size_t d = shape.size(); d-- > 0;)
     if (shape[d] > 1)
       return d;
@@ -101,9 +101,9 @@ void BatchesOutermostPass::reorder(graph::MatmulOp op) {
     if (!innermost || !StringRef(batches).contains(letters[i][*innermost]))
       continue;
     wrong.push_back(i);
-    if (typeOf(values[i]).getDimSize(static_cast<unsigned>(*innermost)) <
+    if (tensorTypeOf(values[i]).getDimSize(static_cast<unsigned>(*innermost)) <
         kLeastNeighbours)
-      copied += typeOf(values[i]).getNumElements();
+      copied += tensorTypeOf(values[i]).getNumElements();
   }
   if (wrong.empty() ||
       2 * op.getLoopNest().points() < kOperationsOfACopy * copied)
