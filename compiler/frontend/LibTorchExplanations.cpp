@@ -31,6 +31,30 @@ static std::optional<StringRef> consumeBrackets(StringRef &text) {
   return std::nullopt;
 }
 
+static bool isClass(StringRef name) {
+  size_t last = name.rfind(':');
+  StringRef own = last == StringRef::npos ? name : name.drop_front(last + 1);
+  return !own.empty() && llvm::isUpper(own.front());
+}
+
+/// The layer in nn::BatchNorm2d(nn::BatchNormOptions(8)) and, with its name, in
+/// nn::BatchNorm2d norm(nn::BatchNormOptions(8)), where several have one kind
+/// of options; "" if what is in front is neither.
+static StringRef outerOf(StringRef before) {
+  if (!before.consume_back("("))
+    return "";
+  size_t begin = before.find_last_of(" \t\n({,=");
+  StringRef outer =
+      begin == StringRef::npos ? before : before.drop_front(begin + 1);
+  if (isClass(outer) || begin == StringRef::npos)
+    return isClass(outer) ? outer : "";
+  StringRef type = before.take_front(begin).rtrim();
+  size_t typeBegin = type.find_last_of(" \t\n({,=");
+  typeBegin = typeBegin == StringRef::npos ? 0 : typeBegin + 1;
+  return isClass(type.drop_front(typeBegin)) ? before.drop_front(typeBegin)
+                                             : "";
+}
+
 /// nn::Conv2dOptions(1, 8, 3).stride(2).padding(1), as it is written here, and
 /// how many lines it goes over; "" if the text has none.
 static std::string inBraces(StringRef text, unsigned &lines) {
@@ -41,6 +65,7 @@ static std::string inBraces(StringRef text, unsigned &lines) {
   StringRef name = statement.take_front(at);
   size_t begin = name.find_last_of(" \t\n({,=");
   name = begin == StringRef::npos ? name : name.drop_front(begin + 1);
+  StringRef outer = outerOf(statement.take_front(at - name.size()));
   StringRef behind = statement.drop_front(at + StringRef("Options").size());
   std::optional<StringRef> given = consumeBrackets(behind);
   if (!given || name.empty())
@@ -65,7 +90,8 @@ static std::string inBraces(StringRef text, unsigned &lines) {
   std::string braces = "{" + llvm::join(options, ", ") + "}";
   if (!ofLayer)
     return braces;
-  return (name + "(" + *given + (options.empty() ? "" : ", " + braces) + ")")
+  return ((outer.empty() ? name : outer) + "(" + *given +
+          (options.empty() ? "" : ", " + braces) + ")")
       .str();
 }
 
@@ -78,7 +104,7 @@ static bool explainBuilder(CxxProblem &problem,
       !text.starts_with("called object type") &&
       !text.ends_with("does not provide a call operator") &&
       !(text.starts_with("no member named") && text.contains("Options'")) &&
-      !text.starts_with("no match"))
+      !(text.starts_with("no match") && text.contains("Options")))
     return false;
   unsigned lines = 0;
   std::string instead = inBraces(problem.line, lines);
@@ -152,16 +178,30 @@ static bool explainSum(CxxProblem &problem, std::vector<CxxProblem> &problems) {
   return true;
 }
 
+/// The types in "no viable conversion from 'int' to 'IndexAddOptions'" and
+/// "reference to type 'const LossOptions' could not bind to an lvalue of type
+/// 'const char[4]'"; empty in other messages.
+static std::pair<StringRef, StringRef> conversionOf(StringRef text) {
+  llvm::SmallVector<StringRef> parts; // text, type, text, type, ...
+  text.split(parts, '\'');
+  if (parts.size() < 4)
+    return {};
+  if (parts[0] == "no viable conversion from ")
+    return {parts[1], parts[3]};
+  bool binds = parts[0] == "reference to type " &&
+               parts[2].starts_with(" could not bind to an ");
+  return binds ? std::pair(parts[3], parts[1])
+               : std::pair<StringRef, StringRef>();
+}
+
 /// x.index_add(0, index, y, 2): PyTorch for C++ has options by position.
 static bool explainPosition(CxxProblem &problem) {
-  StringRef text = problem.message.text;
-  if (!text.consume_front("no viable conversion from '") ||
-      problem.optionsFields.empty())
-    return false;
-  auto [from, to] = text.split("' to '");
-  bool plain = from == "int" || from == "double" || from == "bool" ||
-               from == "float" || from == "long" || from.ends_with("i64");
-  if (!plain || !to.ends_with("Options'"))
+  auto [from, to] = conversionOf(problem.message.text);
+  bool isText = from.starts_with("const char");
+  bool plain = isText || from == "int" || from == "double" || from == "bool" ||
+               from == "float" || from == "long" || from.ends_with("i64") ||
+               from.starts_with("int64_t");
+  if (!plain || !to.ends_with("Options") || problem.optionsFields.empty())
     return false;
   int depth = 0;
   std::string value = StringRef(problem.following)
@@ -172,9 +212,12 @@ static bool explainPosition(CxxProblem &problem) {
                           })
                           .trim()
                           .str();
-  bool one = problem.optionsFields.size() == 1;
-  std::string option = "{." + problem.optionsFields.front() + " = " +
-                       (one ? value : "...") + "}";
+  bool isReduction =
+      isText && llvm::is_contained(problem.optionsFields, "reduction");
+  bool one = problem.optionsFields.size() == 1 || isReduction;
+  std::string option =
+      "{." + (isReduction ? "reduction" : problem.optionsFields.front()) +
+      " = " + (one ? value : "...") + "}";
   replace(problem,
           "this is an option, which is written by name in braces: " + option +
               (one ? ""

@@ -274,8 +274,8 @@ static constexpr PyTorchName kInstead[] = {
     {"kCPU", "not needed: where a plan runs is not part of the model", false},
     {"Device", "not needed: where a plan runs is not part of the model", false},
     {"nullopt",
-     "write dl::None in an index or a size; elsewhere leave the "
-     "argument out",
+     "write dl::None in an index or a size, 0 for a momentum; elsewhere leave "
+     "the argument out",
      false},
     {"device", "not needed: where a plan runs is not part of the model", false},
     {"kCUDA", "not needed: where a plan runs is not part of the model", false},

@@ -147,7 +147,8 @@ void Graph::backward(int handle) {
 int Graph::parameterOf(int handle, StringRef what) {
   int parameter = get(handle, what).parameter;
   if (parameter < 0 || parameters[static_cast<size_t>(parameter)].isBuffer)
-    reporter.fail(what.str() + ": this tensor is no parameter");
+    reporter.fail(what.str() + ": this tensor is no parameter; what is trained "
+                               "is an nn::Parameter");
   return parameter;
 }
 
@@ -162,7 +163,8 @@ void Graph::useGradient(int parameter) {
 int Graph::gradient(int handle) {
   const Handle &target = get(handle, "grad");
   if (target.parameter < 0)
-    reporter.fail("grad: only parameters have gradients");
+    reporter.fail("grad: only parameters have gradients; that of any tensor is "
+                  "dl::autograd::grad(loss, x)[0]");
   requireTraining("grad");
   auto found = trace->gradients.find(target.parameter);
   if (found == trace->gradients.end())
@@ -271,10 +273,12 @@ void Graph::zeroGradients(ArrayRef<int> handles) {
 void Graph::setRequiresGrad(int handle, bool value) {
   const Handle &target = get(handle, "requires_grad_");
   if (target.parameter < 0) {
-    if (value) // autograd::grad takes any tensor
+    if (value && trace) // autograd::grad takes any tensor
       return;
-    reporter.fail("requires_grad_(false): this tensor is no parameter; "
-                  "x.detach() is a constant to losses that use it");
+    reporter.fail(value ? "requires_grad_: this tensor is no parameter; what "
+                          "is trained is an nn::Parameter"
+                        : "requires_grad_(false): this tensor is no parameter; "
+                          "x.detach() is a constant to losses that use it");
   }
   int number = parameterOf(handle, "requires_grad_");
   parameters[static_cast<size_t>(number)].requiresGrad = value;

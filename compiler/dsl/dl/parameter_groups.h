@@ -69,8 +69,11 @@ class Parameters {
 public:
   Parameters() = default;
   template <detail::ParameterRange Range> Parameters(const Range &parameters) {
-    for (const Parameter &parameter : parameters)
+    for (const auto &parameter : parameters) {
+      if constexpr (__is_same(__remove_cvref(decltype(parameter)), Tensor))
+        dl_requires_grad_of(parameter.id); // of a tensor that is none it fails
       push_back(parameter);
+    }
   }
   Parameters(list<Parameter> parameters) {
     for (const Parameter &parameter : parameters)
