@@ -134,9 +134,11 @@ public:
 
   LogicalResult fuse() {
     return runPasses([&](OpPassManager &passes) {
-      if (isCuda() && !options.ownKernels)
+      if (isCuda() && !options.ownKernels) {
+        passes.addPass(createAlignProducts({options.tf32, options.machine}));
         passes.addPass(
             createChooseLibraryCalls({options.tf32, options.machine}));
+      }
       passes.addPass(createFormKernels({options.fuse, machineForChains()}));
     });
   }

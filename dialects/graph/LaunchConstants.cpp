@@ -1,4 +1,5 @@
 #include "dialects/graph/LaunchConstants.h"
+#include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/Payload.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -112,6 +113,9 @@ public:
   explicit Lifter(KernelOp kernel) : kernel(kernel) {}
 
   LogicalResult run() {
+    isLibraryCall = llvm::any_of(kernel.getBody().front(), [](Operation &op) {
+      return op.hasAttr(kLibraryCall);
+    });
     for (Operation &op : kernel.getBody().front())
       if (auto taker = dyn_cast<LaunchConstantsOpInterface>(op))
         if (failed(lift(taker)))
@@ -131,9 +135,14 @@ private:
     auto stays = [&](const LaunchConstant &constant) {
       // Behind other ops of the kernel, an offset would make ranges wider that
       // their guards are made from.
-      return constant.min == constant.max ||
-             (constant.operand >= 0 &&
-              !isa<BlockArgument>(op->getOperand(constant.operand)));
+      if (constant.min == constant.max)
+        return true;
+      if (constant.operand < 0)
+        return false;
+      // What a library multiplies begins where the plan says, if all ranks have
+      // it there.
+      return !isa<BlockArgument>(op->getOperand(constant.operand)) ||
+             (isLibraryCall && !differsBetweenRanks(op, constant));
     };
     for (const LaunchConstant &constant : constants)
       if (stays(constant) && differsBetweenRanks(op, constant))
@@ -218,6 +227,7 @@ private:
   }
 
   KernelOp kernel;
+  bool isLibraryCall = false;
   SmallVector<int64_t> values, steps;
   size_t numAxes = 0;
   llvm::DenseMap<std::pair<const void *, const void *>, DictionaryAttr> lifted;

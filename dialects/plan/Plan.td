@@ -193,10 +193,11 @@ def Plan_MatrixAttr : AttrDef<PlanDialect, "Matrix"> {
   let mnemonic = "matrix";
   let summary = "Where the matrices of a batch lie in a binding.";
   let description = [{
-    In elements: neighbours of a row are neighbours, the next row is `stride`
+    In elements: the first is `offset` behind the beginning, neighbours of a row are neighbours, the next row is `stride`
     further, the next matrix `batch_stride`. What lies there may be transposed.
   }];
-  let parameters = (ins "int64_t":$binding, "int64_t":$stride, DefaultValuedParameter<"int64_t", "0">:$batch_stride,
+  let parameters = (ins "int64_t":$binding, DefaultValuedParameter<"int64_t", "0">:$offset, "int64_t":$stride,
+                        DefaultValuedParameter<"int64_t", "0">:$batch_stride,
                         DefaultValuedParameter<"bool", "false">:$transposed);
   let assemblyFormat = "`<` struct(params) `>`";
 }

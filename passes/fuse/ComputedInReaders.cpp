@@ -45,6 +45,19 @@ static bool isCheap(Operation *op) {
          !loops.getLoopNest().isIndirect();
 }
 
+/// What a library multiplies, as it is or widened, has to be in memory.
+static bool isReadByLibrary(Operation *op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    if (user->hasAttr(graph::kLibraryCall))
+      return true;
+    auto reader = dyn_cast<LoopNestOpInterface>(user);
+    return reader &&
+           (graph::payloadFacts(reader).isWidening ||
+            graph::payloadFacts(reader).isView) &&
+           isReadByLibrary(user);
+  });
+}
+
 /// Elementwise work on inputs that only contractions read, such as decoding
 /// raw pixels, is done while they fetch their operands.
 void KernelGroups::absorbPrologues() {
@@ -194,6 +207,9 @@ bool KernelGroups::ReadersChoice::findReaders(Recipe &recipe) const {
     if ((it->second != OpKind::Elementwise &&
          it->second != OpKind::Reduction) ||
         user->hasAttr(graph::kLibraryCall))
+      return false;
+    if (graph::payloadFacts(cast<LoopNestOpInterface>(user)).isWidening &&
+        isReadByLibrary(user))
       return false;
     LoopNest nest = cast<LoopNestOpInterface>(user).getLoopNest();
     // (A frame of zeros around it is read, too; overlapping windows are not.)

@@ -20,7 +20,7 @@ enum class SectionKind : uint32_t {
 
 struct ContainerFormat {
   static constexpr uint8_t magic[8] = {'D', 'L', 'P', 'L', 'A', 'N', 0, 1};
-  static constexpr uint32_t version = 23;
+  static constexpr uint32_t version = 24;
   static constexpr size_t versionAt = 8;
   static constexpr size_t sectionCountAt = 12;
   static constexpr size_t fileSizeAt = 16;

@@ -38,6 +38,11 @@ fb::DType dlrt::elementOf(fb::Arithmetic arithmetic, size_t which) {
   return fb::DType::F32;
 }
 
+uint64_t dlrt::offsetOf(const fb::MultiplyT &product, size_t which) {
+  return product.matrices[which].offset() *
+         sizeOf(elementOf(product.arithmetic, which));
+}
+
 /// Behind the last element, counted in elements; false if that is no number.
 static bool elementsOf(const fb::MatrixPlace &matrix, const MatrixShape &shape,
                        uint64_t batch, uint64_t &elements) {
@@ -45,6 +50,7 @@ static bool elementsOf(const fb::MatrixPlace &matrix, const MatrixShape &shape,
   return !__builtin_mul_overflow(shape.rows - 1, matrix.stride(), &rows) &&
          !__builtin_mul_overflow(batch - 1, matrix.batch_stride(), &batches) &&
          !__builtin_add_overflow(rows, batches, &elements) &&
+         !__builtin_add_overflow(elements, matrix.offset(), &elements) &&
          !__builtin_add_overflow(elements, shape.columns, &elements);
 }
 

@@ -22,6 +22,9 @@ std::string_view nameOf(fb::Arithmetic arithmetic);
 /// Of a, b, d, c or the bias.
 fb::DType elementOf(fb::Arithmetic arithmetic, size_t which);
 
+/// Bytes from the beginning of its binding to one of the matrices.
+uint64_t offsetOf(const fb::MultiplyT &product, size_t which);
+
 /// What is wrong with a product whose launch is right, or an empty string: an
 /// operand that leaves its binding, a result whose elements share bytes.
 std::string checkProduct(const fb::MultiplyT &product,

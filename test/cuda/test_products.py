@@ -67,6 +67,48 @@ void dl_main(dl::Program &p) {
 """
 
 
+# No extent is a multiple of anything: hidden numbers, a vocabulary that both embeds and predicts.
+ODD = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Net : nn::Module {
+  nn::Embedding wte{29, 11};
+  nn::Linear up{11, 15}, down{15, 11};
+
+  dl::Tensor forward(dl::Tensor tokens) { // [B, T]
+    auto x = wte(tokens);
+    x = x + down(F::gelu(up(x)));
+    return F::linear(x, wte.weight);
+  }
+};
+
+void dl_main(dl::Program &p) {
+  Net net;
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 6});
+  dl::optim::AdamW optimizer(net.parameters(), {.lr = 1e-2});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(net(b[0]).flatten(0, 1), b[1].flatten());
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+# Logits are made 16 rows at a time; tensor cores are so slow that zeros cost nothing beside them.
+CHUNKS = MACHINE + """
+serial_seconds = 1e-12
+library_bf16_flops = 1e6
+library_tf32_flops = 1e6
+chunk_least_bytes = 1000
+chunk_bytes = 2000
+chunk_rows = 16
+"""
+
+
 class Products(OnBoth):
     def setUp(self):
         super().setUp()
@@ -144,6 +186,38 @@ class Products(OnBoth):
         self.write("net.dl", IMAGES)
         self.write("all.machine", MACHINE + "processors = 132\n")
         self.close([], 2e-5)
+
+    def odd(self):
+        source = np.random.RandomState(3)
+        for name in ("x.npy", "y.npy"):
+            np.save(self.path(name), source.randint(0, 29, (20, 8)))
+        self.write("net.dl", ODD)
+        self.write("all.machine", CHUNKS)
+
+    def test_odd_extents(self):
+        """On tensor cores all rows begin at multiples of 16 bytes: there are zeros behind what products read."""
+        self.odd()
+        self.close(["--tf32"], 3e-2)
+        self.close(["--dtype=bf16"], 3e-2)
+        for options, together in (["--tf32"], {"tf32": (4, 4)}), (["--dtype=bf16"], {"bf16": (8, 8), "bf16 to f32": (8, 4)}):
+            commands = self.commands(self.plan("net.plan", *options))["multiply"]
+            self.assertEqual(len(commands), 15, "of two layers three each, of the logits three for each of three chunks")
+            for command in commands:
+                operand, result = together[command["arithmetic"]]
+                for matrix, multiple in zip(command["matrices"], (operand, operand, result, result)):
+                    self.assertEqual((matrix["stride"] % multiple, matrix["offset"] % multiple), (0, 0), command)
+            added = [c for c in commands if len(c["matrices"]) > 3]
+            self.assertGreaterEqual(len(added), 1, "gradients of the vocabulary are added up by calls, zeros with them")
+
+    def test_parts_of_an_operand(self):
+        """A chunk of rows is read where it is: nothing is copied for the library, and each has its call."""
+        self.odd()
+        self.close([], 2e-5)
+        self.close(["--dtype=f64"], 1e-12)
+        commands = self.commands(self.plan("net.plan"))["multiply"]
+        self.assertEqual(len(commands), 15)
+        offsets = {matrix["offset"] for command in commands for matrix in command["matrices"]}
+        self.assertEqual(offsets, {0, 16 * 11, 32 * 11})
 
     def test_calls(self):
         """As many as there are products: once before all are captured, and once for each graph."""

@@ -18,6 +18,7 @@ namespace {
 struct Place {
   uint64_t stride, batchStride = 0;
   bool transposed = false;
+  uint64_t offset = 0;
 };
 
 struct Shape {
@@ -47,13 +48,14 @@ struct Multiplication {
       const Place &place = *places()[i];
       uint64_t last = (place.transposed ? columns : rows)[i],
                inner = (place.transposed ? rows : columns)[i];
-      uint64_t elements = (shape.batch - 1) * place.batchStride +
+      uint64_t elements = place.offset + (shape.batch - 1) * place.batchStride +
                           (last - 1) * place.stride + inner;
       bytes.push_back(elements * elementBytes(i));
       buffers[i] = builder.arena(bytes.back());
       product.launch->bindings.push_back(builder.whole(buffers[i]));
-      product.matrices.push_back(fb::MatrixPlace(
-          place.batchStride, place.stride, uint32_t(i), place.transposed));
+      product.matrices.push_back(
+          fb::MatrixPlace(place.offset, place.batchStride, place.stride,
+                          uint32_t(i), place.transposed));
       if (i < 2)
         fill(i, elements);
     }
@@ -68,7 +70,7 @@ struct Multiplication {
     };
     if (shape.adds)
       product.matrices.push_back(
-          fb::MatrixPlace(shape.d.batchStride, shape.d.stride,
+          fb::MatrixPlace(shape.d.offset, shape.d.batchStride, shape.d.stride,
                           bind(3, bytes[2] / elementBytes(2)), false));
     if (shape.hasBias)
       product.bias = int32_t(bind(4, shape.n));
@@ -118,7 +120,8 @@ struct Multiplication {
     const Place &place = *places()[matrix];
     if (place.transposed)
       std::swap(row, column);
-    return batch * place.batchStride + row * place.stride + column;
+    return place.offset + batch * place.batchStride + row * place.stride +
+           column;
   }
 
   Bytes bytesOf(int which) const {
@@ -211,6 +214,16 @@ TEST(CudaProducts, InEachArithmeticAndLayout) {
       {3, 4, 5, 6, {18, 6}, {15, 5}, {15, 5}, true},
       {1, 7, 6, 5, {5}, {6}, {6}, false, true},
       {3, 4, 5, 6, {6, 24}, {6, 30, true}, {5, 20}, true, true},
+      // From an element within the binding on.
+      {1, 7, 6, 5, {9, 0, true, 3}, {8, 0, false, 16}, {11}},
+      {3,
+       4,
+       5,
+       6,
+       {6, 24, false, 24},
+       {6, 30, true, 1},
+       {5, 20, false, 2},
+       true},
   };
   for (const Shape &shape : shapes)
     for (auto [arithmetic, bound] : {std::pair(fb::Arithmetic::F32, 1e-6),
@@ -367,7 +380,7 @@ TEST(CudaProducts, WhatAPlanMayNotSay) {
                    bool transposed = false) {
     return [=](M &m) {
       m.product().matrices[which] =
-          fb::MatrixPlace(0, stride, binding, transposed);
+          fb::MatrixPlace(0, 0, stride, binding, transposed);
     };
   };
   EXPECT_SAYS(after(matrix(0, 5, 0)),
@@ -421,10 +434,16 @@ TEST(CudaProducts, WhatAPlanMayNotSay) {
   EXPECT_SAYS(after(
                   [](M &m) {
                     m.product().matrices[0] =
-                        fb::MatrixPlace(~uint64_t(0), 6, 0, false);
+                        fb::MatrixPlace(0, ~uint64_t(0), 6, 0, false);
                   },
                   {3, 4, 5, 6, {6, 24}, {6, 30, true}, {5, 20}}),
               "matrix a leaves");
+  for (uint64_t offset : {uint64_t(1), ~uint64_t(0)})
+    EXPECT_SAYS(after([&](M &m) {
+                  m.product().matrices[1] =
+                      fb::MatrixPlace(offset, 0, 4, 1, true);
+                }),
+                "matrix b leaves the 80 bytes of binding 1");
 }
 
 /// Two products wait for one another where one writes what the other touches:

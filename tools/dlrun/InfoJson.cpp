@@ -257,6 +257,7 @@ static void writeWork(JsonWriter &json, const fb::MultiplyT &product) {
     json.beginObject()
         .field("binding", matrix.binding())
         .field("stride", matrix.stride())
+        .field("offset", matrix.offset())
         .field("batch_stride", matrix.batch_stride())
         .field("transposed", matrix.transposed())
         .endObject();

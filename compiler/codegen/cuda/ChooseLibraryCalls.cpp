@@ -1,16 +1,14 @@
 // choose-library-calls: which products a library computes faster.
 #include "compiler/codegen/cuda/LibraryProduct.h"
 #include "compiler/codegen/cuda/Passes.h"
-#include "dialects/graph/Check.h"
+#include "compiler/codegen/cuda/ProductAlone.h"
 #include "dialects/graph/GraphBuilder.h"
-#include "dialects/graph/Inference.h"
 #include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
 #include "dialects/graph/TensorBytes.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -24,30 +22,6 @@ namespace dl {
 
 namespace dl::cuda {
 namespace {
-
-bool isSeenThrough(graph::LoopNestOpInterface op) {
-  graph::PayloadFacts facts = graph::payloadFacts(op);
-  return facts.isView || facts.isWidening;
-}
-
-/// The ops and the views that they read through, in their order.
-llvm::SetVector<Operation *> withViews(ArrayRef<Operation *> chain) {
-  llvm::SetVector<Operation *> ops;
-  auto add = [&](auto &&add, Value value) -> void {
-    auto view = value.getDefiningOp<graph::LoopNestOpInterface>();
-    if (!view || ops.contains(view) || !isSeenThrough(view) ||
-        graph::storageOrder(view->getOpResult(0)))
-      return;
-    add(add, view->getOperand(0));
-    ops.insert(view);
-  };
-  for (Operation *op : chain) {
-    for (Value operand : op->getOperands())
-      add(add, operand);
-    ops.insert(op);
-  }
-  return ops;
-}
 
 /// Whether a value, and what it is a view of, lie row by row in memory.
 bool liesRowByRow(Value value) {
@@ -64,43 +38,6 @@ bool liesRowByRow(Value value) {
   return !view || !isSeenThrough(view) || liesRowByRow(view->getOperand(0));
 }
 
-/// The kernel that a product would be with nothing but what is added to it,
-/// nowhere in the function.
-class KernelAlone {
-public:
-  /// The product first.
-  explicit KernelAlone(ArrayRef<Operation *> chain) {
-    llvm::SetVector<Operation *> ops = withViews(chain);
-    Operation *product = chain.front(), *last = chain.back();
-    llvm::SetVector<Value> inputs;
-    for (Operation *op : ops)
-      for (Value operand : op->getOperands())
-        if (!ops.contains(operand.getDefiningOp()))
-          inputs.insert(operand);
-    OperationState state(product->getLoc(),
-                         graph::KernelOp::getOperationName());
-    state.addOperands(inputs.getArrayRef());
-    state.addTypes(last->getResultTypes());
-    OpBuilder builder(product->getContext());
-    state.addAttribute("name", builder.getStringAttr("alone"));
-    state.addRegion();
-    kernel = cast<graph::KernelOp>(Operation::create(state));
-    Block *block = &kernel.getBody().emplaceBlock();
-    IRMapping inner;
-    for (Value input : inputs)
-      inner.map(input, block->addArgument(input.getType(), input.getLoc()));
-    builder.setInsertionPointToEnd(block);
-    for (Operation *op : ops)
-      builder.clone(*op, inner);
-    Value result = inner.lookup(last->getResult(0));
-    graph::YieldOp::create(builder, product->getLoc(), result);
-  }
-  KernelAlone(const KernelAlone &) = delete;
-  ~KernelAlone() { kernel.erase(); }
-
-  graph::KernelOp kernel;
-};
-
 /// What fusion does not compute within whoever reads it, as it does constants,
 /// random numbers and what is made again.
 bool isInMemory(Value value) {
@@ -115,17 +52,6 @@ bool isInMemory(Value value) {
   return true;
 }
 
-/// A product whose one reader rounds it to bf16.
-Operation *roundingOf(Operation *product) {
-  if (!product->hasOneUse())
-    return nullptr;
-  auto reader =
-      dyn_cast<graph::LoopNestOpInterface>(*product->getUsers().begin());
-  return reader && graph::payloadFacts(reader).isRounding
-             ? reader.getOperation()
-             : nullptr;
-}
-
 /// What the one reader of a value may be for a library to compute it, too, with
 /// operands that fusion leaves in memory.
 Operation *addedTo(Value value) {
@@ -137,9 +63,15 @@ Operation *addedTo(Value value) {
       !graph::payloadFacts(add).isAddition ||
       add->getResult(0).getType() != value.getType())
     return nullptr;
-  if (!llvm::all_of(add->getOperands(), isInMemory))
-    return nullptr;
-  return add;
+  // Of two products the later one adds the other: nothing has to wait for it.
+  bool isLast = llvm::all_of(add->getOperands(), [&](Value operand) {
+    auto maker = operand.getDefiningOp<graph::LoopNestOpInterface>();
+    return !maker || !maker.getLoopNest().contraction ||
+           !value.getDefiningOp()->isBeforeInBlock(maker);
+  });
+  return isLast && llvm::all_of(add->getOperands(), isInMemory)
+             ? add.getOperation()
+             : nullptr;
 }
 
 /// Something that a kernel of ours would compute on its sums.
@@ -191,37 +123,19 @@ struct ChooseLibraryCalls : impl::ChooseLibraryCallsBase<ChooseLibraryCalls> {
 private:
   int64_t calls = 0;
 
-  struct Call {
-    plan::ProductAttr product;
-    int64_t bytes = 0;
-  };
-
-  /// As one call; without a product where there is none, then `why`.
-  FailureOr<Call> callOf(ArrayRef<Operation *> chain, StringRef &why) {
-    KernelAlone alone(chain);
-    WorkingOn at(alone.kernel);
-    FailureOr<kernel::KernelBody> body =
-        kernel::KernelBody::create(alone.kernel);
-    if (failed(body))
-      return failure();
-    kernel::StagedKernel staged(std::move(*body),
-                                kernel::ProductReaders::Together);
-    return Call{libraryProduct(staged, tf32, why), staged.bytes()};
-  }
-
   /// With all that can be part of the call. The product first.
-  FailureOr<Call> longestCallOf(SmallVector<Operation *> &chain,
-                                StringRef &why) {
+  FailureOr<LibraryCall> longestCallOf(SmallVector<Operation *> &chain,
+                                       StringRef &why) {
     Operation *round = roundingOf(chain.front());
     if (round)
       chain.push_back(round);
-    FailureOr<Call> call = callOf(chain, why);
+    FailureOr<LibraryCall> call = libraryCallOf(chain, tf32, why);
     while (succeeded(call) && call->product && !round) {
       Operation *next = addedTo(chain.back()->getResult(0));
       if (!next)
         break;
       chain.push_back(next);
-      FailureOr<Call> longer = callOf(chain, why);
+      FailureOr<LibraryCall> longer = libraryCallOf(chain, tf32, why);
       if (failed(longer))
         return failure();
       if (!longer->product) {
@@ -239,7 +153,7 @@ private:
 
   /// The last op's result is stored once more and loaded again, where there is
   /// something to compute on it.
-  Seconds secondsOf(const Call &call, Operation *last) const {
+  Seconds secondsOf(const LibraryCall &call, Operation *last) const {
     // More than one launch: where several blocks share sums, another one adds.
     Seconds result{std::max(librarySeconds(call.product, machine),
                             secondsToMove(call.bytes)) +
@@ -252,7 +166,8 @@ private:
   }
 
   /// The library stores the product of each part of the sums.
-  Seconds secondsInParts(const Call &call, Operation *op, int64_t parts) const {
+  Seconds secondsInParts(const LibraryCall &call, Operation *op,
+                         int64_t parts) const {
     int64_t sums = graph::tensorBytes(op->getResult(0).getType());
     return {std::max(librarySeconds(call.product, machine, parts),
                      secondsToMove(call.bytes + (parts - 1) * sums)) +
@@ -266,7 +181,7 @@ private:
   FailureOr<Operation *> splitSums(graph::SplitSumOpInterface op,
                                    Seconds &seconds, int64_t &parts) {
     StringRef why;
-    FailureOr<Call> call = callOf(op.getOperation(), why);
+    FailureOr<LibraryCall> call = libraryCallOf(op.getOperation(), tf32, why);
     if (failed(call))
       return failure();
     if (!call->product || call->product.getBatch() != 1)
@@ -322,7 +237,7 @@ private:
       return;
     }
     SmallVector<Operation *> chain{op};
-    FailureOr<Call> call = longestCallOf(chain, why);
+    FailureOr<LibraryCall> call = longestCallOf(chain, why);
     if (failed(call))
       return signalPassFailure();
     plan::ProductAttr product = call->product;

@@ -20,6 +20,10 @@ using kernel::StagedKernel;
 /// Two more are what is added to it.
 constexpr unsigned A = 0, B = 1, D = 2, Added = 3, All = 5;
 
+/// Bytes at multiples of which rows begin that the library's fast kernels take
+/// (https://docs.nvidia.com/cuda/cublas/#tensor-core-usage).
+constexpr int64_t kAlignment = 16;
+
 /// Some loops that are one: how many iterations, and elements from one to the
 /// next of each matrix.
 struct Axis {
@@ -94,6 +98,35 @@ public:
     return plan::ProductAttr::get(context, batches.extent, rows.extent,
                                   columns.extent, sums.extent, a, b, d, c, bias,
                                   arithmetic, workspaceBytes());
+  }
+
+  /// Of a product that has been read.
+  Multiples multiples() const {
+    Multiples result;
+    for (unsigned which : {A, B, D}) {
+      bool isBf16 = which == D ? isRounded : isNarrow[which];
+      int64_t bytes = isBf16 ? 2 : element.getIntOrFloatBitWidth() / 8,
+              together = kAlignment / bytes;
+      bool isOff = offsets[which] % together != 0;
+      std::optional<unsigned> along; // a row's neighbours
+      for (auto [dim, stride] : llvm::enumerate(strides[which])) {
+        if (nest.extents[dim] == 1 || stride == 0)
+          continue;
+        if (stride == 1)
+          along = dim;
+        else
+          isOff |= stride % together != 0;
+      }
+      if (!isOff || !along || nest.extents[*along] % together == 0)
+        continue;
+      bool inA = strides[A][*along] != 0, inB = strides[B][*along] != 0;
+      int64_t &multiple = !inB   ? result.rows
+                          : !inA ? result.columns
+                                 : result.sums;
+      if (*along >= nest.numParallel || inA != inB)
+        multiple = std::max(multiple, together);
+    }
+    return result;
   }
 
 private:
@@ -182,11 +215,12 @@ private:
         why = "an operand is not read at even strides";
         return false;
       }
-    if (constant != 0 || !operand.offsets.empty() ||
+    if (constant < 0 || !operand.offsets.empty() ||
         llvm::any_of(strides[which], [](int64_t s) { return s < 0; })) {
-      why = "an operand begins within another tensor";
+      why = "where an operand begins changes from call to call";
       return false;
     }
+    offsets[which] = constant;
     return true;
   }
 
@@ -214,7 +248,7 @@ private:
   /// they hold, the library has been seen to forget some in f32:
   /// https://github.com/dfyz/cublaslt-bias-epilogue.)
   bool isBias(unsigned which, plan::MatrixAttr d) const {
-    return element.isF32() && rows.strides[which] == 0 &&
+    return element.isF32() && offsets[which] == 0 && rows.strides[which] == 0 &&
            batches.strides[which] == 0 &&
            (columns.extent == 1 || columns.strides[which] == 1) &&
            static_cast<int64_t>(d.getStride()) == columns.extent;
@@ -281,7 +315,8 @@ private:
           stride < inner.extent)
         return {};
       return plan::MatrixAttr::get(stage.op->getContext(), bindings[which],
-                                   stride, batches.strides[which], transposed);
+                                   offsets[which], stride,
+                                   batches.strides[which], transposed);
     };
     if (auto straight = stored(down, across, false))
       return straight;
@@ -311,7 +346,7 @@ private:
   std::array<Addition, All - Added> additions;
   unsigned numAdded = 0;
   std::array<SmallVector<int64_t, 8>, All> strides;
-  std::array<int64_t, All> bindings = {};
+  std::array<int64_t, All> bindings = {}, offsets = {};
   Axis batches, rows, columns, sums;
   unsigned first = A, second = B;
 };
@@ -319,8 +354,32 @@ private:
 } // namespace
 
 plan::ProductAttr libraryProduct(const StagedKernel &kernel, bool tf32,
-                                 StringRef &why) {
-  return Reading(kernel, why).product(tf32);
+                                 StringRef &why, Multiples *multiples) {
+  Reading reading(kernel, why);
+  plan::ProductAttr product = reading.product(tf32);
+  if (product && multiples)
+    *multiples = reading.multiples();
+  return product;
+}
+
+/// Whether tensor cores would be fed element by element.
+static bool isMisaligned(plan::ProductAttr product) {
+  plan::Arithmetic arithmetic = product.getArithmetic();
+  if (arithmetic == plan::Arithmetic::F32 ||
+      arithmetic == plan::Arithmetic::F64)
+    return false;
+  int64_t m = product.getM(), n = product.getN(), k = product.getK();
+  auto is = [&](plan::MatrixAttr matrix, bool isBf16, int64_t rows) {
+    int64_t together = kAlignment / (isBf16 ? 2 : 4);
+    return matrix && (matrix.getOffset() % together != 0 ||
+                      matrix.getBatchStride() % together != 0 ||
+                      (rows > 1 && matrix.getStride() % together != 0));
+  };
+  bool fromBf16 = arithmetic != plan::Arithmetic::TF32,
+       toBf16 = arithmetic == plan::Arithmetic::BF16;
+  return is(product.getA(), fromBf16, product.getA().getTransposed() ? k : m) ||
+         is(product.getB(), fromBf16, product.getB().getTransposed() ? n : k) ||
+         is(product.getD(), toBf16, m) || is(product.getC(), toBf16, m);
 }
 
 /// Of a machine's rates the one for this arithmetic.
@@ -362,6 +421,12 @@ double librarySeconds(plan::ProductAttr product,
   double rate =
       rateOf(product.getArithmetic(), machine.libraryF32, machine.libraryTf32,
              machine.libraryBf16, machine.libraryF64);
+  // Measured on a Hopper, bf16 of 9477 x 588 x 1152, whose rows are of no
+  // multiple of 16 bytes: 131 us, and 37 us with 592
+  // (https://github.com/m87-labs/kestrel/pull/143).
+  constexpr double slower = 3.5;
+  if (isMisaligned(product))
+    rate /= slower;
   return flops / rate * double(slots) / double(blocks);
 }
 

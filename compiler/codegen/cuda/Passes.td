@@ -3,6 +3,29 @@
 
 include "dialects/plan/MachineOption.td"
 
+def AlignProducts : Pass<"align-products", "::mlir::ModuleOp"> {
+  let summary = "Has products of odd extents computed with zeros behind, on whole vectors";
+  let description = [{
+    The library's fast kernels for tensor cores want rows that begin at multiples of 16 bytes: 8 elements of bf16,
+    4 of f32. The logits of a vocabulary of 50257 have none. Where it takes less time than it saves, the operands
+    of such a product get zeros behind, once for all products that read them, and the first elements of its result are used. Sums of such products
+    are sums of all of their elements, so that they remain part of a call. The same is known as `pad_mm` in PyTorch's compiler.
+    Runs before `choose-library-calls`.
+
+    ```mlir
+    %0 = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<4096x768xf32>, tensor<50257x768xf32>) -> ...
+    // =>
+    %p = graph.pad %w {high = array<i64: 3, 0>, ...}   // tensor<50260x768xf32>
+    %m = graph.matmul %x, %p {spec = "mk,nk->mn"}
+    %0 = graph.slice %m {sizes = array<i64: 4096, 50257>, ...}
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect", "::dl::plan::PlanDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let options = [Option<"tf32", "tf32", "bool", "false", "Products of f32 on tensor cores">,
+                 MachineOption<"the rates of products">];
+}
+
 def ChooseLibraryCalls : Pass<"choose-library-calls", "::mlir::ModuleOp"> {
   let summary = "Marks products that NVIDIA's library computes faster";
   let description = [{

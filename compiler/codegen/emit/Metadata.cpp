@@ -504,9 +504,9 @@ private:
     for (plan::MatrixAttr matrix :
          {from.getA(), from.getB(), from.getD(), from.getC()})
       if (matrix)
-        product.matrices.push_back(
-            fb::MatrixPlace(matrix.getBatchStride(), matrix.getStride(),
-                            matrix.getBinding(), matrix.getTransposed()));
+        product.matrices.push_back(fb::MatrixPlace(
+            matrix.getOffset(), matrix.getBatchStride(), matrix.getStride(),
+            matrix.getBinding(), matrix.getTransposed()));
     product.bias = static_cast<int32_t>(from.getBias());
     product.arithmetic = static_cast<fb::Arithmetic>(from.getArithmetic());
     product.workspace = buffers.lookup(op.getWorkspace());

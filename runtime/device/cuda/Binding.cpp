@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/Binding.h"
 
 #include "runtime/plan/CommandKinds.h"
+#include "runtime/plan/MatrixProduct.h"
 #include "runtime/plan/SourceText.h"
 #include "runtime/plan/StepPrograms.h"
 
@@ -164,7 +165,8 @@ void Binding::bindProduct(const JointCommand::Part &part,
   const fb::PlanT &plan = planOf(part.rank);
   out.product = on.products.of(plan, product);
   for (size_t i = 0; i < product.matrices.size(); ++i)
-    out.operands.matrices[i] = out.arguments[product.matrices[i].binding()];
+    out.operands.matrices[i] =
+        out.arguments[product.matrices[i].binding()] + offsetOf(product, i);
   if (product.bias != -1)
     out.operands.bias = out.arguments[static_cast<uint32_t>(product.bias)];
   out.operands.workspace = arenaAddress(part.rank, {product.workspace, 0, 0});

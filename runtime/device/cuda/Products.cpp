@@ -35,21 +35,23 @@ static ProductQuestion questionOf(const fb::PlanT &plan,
                            .adds = product.matrices.size() > 3,
                            .biasAlignment = 0,
                            .workspaceBytes = 0};
-  auto alignmentIn = [&](uint32_t binding) {
+  auto alignmentIn = [&](uint32_t binding, uint64_t bytes) {
     const fb::Range &range = product.launch->bindings[binding];
     const fb::BufferT &buffer = *plan.buffers[range.buffer()];
     uint64_t begin = buffer.space == fb::Space::Arena ? buffer.offset : 0;
-    return alignmentOf(begin + range.offset());
+    return alignmentOf(begin + range.offset() + bytes);
   };
   std::array<MatrixShape, 4> shapes = storedShapes(product);
   for (size_t i = 0; i < product.matrices.size(); ++i) {
     const fb::MatrixPlace &place = product.matrices[i];
-    question.matrices[i] = {shapes[i].rows,     shapes[i].columns,
-                            place.stride(),     place.batch_stride(),
-                            place.transposed(), alignmentIn(place.binding())};
+    question.matrices[i] = {
+        shapes[i].rows,     shapes[i].columns,
+        place.stride(),     place.batch_stride(),
+        place.transposed(), alignmentIn(place.binding(), offsetOf(product, i))};
   }
   if (product.bias != -1)
-    question.biasAlignment = alignmentIn(static_cast<uint32_t>(product.bias));
+    question.biasAlignment =
+        alignmentIn(static_cast<uint32_t>(product.bias), 0);
   // What is left of it from the first such multiple on.
   uint64_t bytes = plan.buffers[product.workspace]->bytes;
   question.workspaceBytes = bytes - std::min(bytes, workspaceAlignment);
