@@ -52,13 +52,13 @@ TRIL = "dl::checkpoint([&] { return (a.matmul(b.transpose(-2, -1)) * 0.002 * dl:
 
 
 class MaskedColumns(OnBoth):
-    def check(self, attention, rows, columns, dtype="f32", bound=1e-6):
+    def check(self, attention, rows, columns, dtype="f32", bound=1e-6, net=NET, machine=MACHINE, width=30):
         """How many loops over columns begin late, and end early. Weights are averages over 1200 rows of gradients that each way to add
         up gives to 1e-7: bounds are of weights of up to 1, to which the gradients of a learning rate of 20 were added."""
-        self.write("net.dl", NET.replace("ATTENTION", attention))
+        self.write("net.dl", net.replace("ATTENTION", attention))
         for name, length in {"x": rows, "z": columns, "y": rows}.items():
-            np.save(self.path(f"{name}.npy"), np.random.RandomState(ord(name)).standard_normal((2, length, 30)).astype(np.float32))
-        self.write("small.machine", MACHINE)
+            np.save(self.path(f"{name}.npy"), np.random.RandomState(ord(name)).standard_normal((2, length, width)).astype(np.float32))
+        self.write("small.machine", machine)
         flags = [f"--dtype={dtype}"]
         said = dltools.run(dltools.DLCC, "net.dl", SOURCE, *flags, "--machine=small.machine", "-o", "cuda.plan", "--emit=cu=net.cu", "--report=json",
                            cwd=self.folder)
@@ -79,6 +79,22 @@ class MaskedColumns(OnBoth):
     def test_causal_attention_in_bf16(self):
         """Weights differ by a rounding of their gradients to bf16, here and there."""
         self.assertEqual(self.check(CAUSAL, 300, 420, "bf16", 4e-6), {"streamed": 2, "late": 1, "early": 1})
+
+    def test_bf16_in_shared_memory(self):
+        """Tensor cores read what a block has made where it is. What comes from memory does so at once, for all sums of a product, without being in registers,
+        and stays for all columns where they all read it. So do parts of rows, at odd places in registers."""
+        net = NET.replace("{30, 40}", "{32, 64}").replace("{40, 30}", "{64, 32}").replace(".lr = 20", ".lr = 1")
+        odd = net.replace("auto a = split(q(x)), b = split(k(z)), c = split(v(z));",
+                          "auto w = dl::cat({k(z), v(z), k(z)}, -1), a = split(q(x)), b = split(w.narrow(-1, 3, 64)), c = split(w.narrow(-1, 64, 64));")
+        for source, attention, rows, columns in ((net, CAUSAL, 128, 320), (net, "attend(a, b, c, i > j)", 256, 512), (odd, CAUSAL, 96, 300)):
+            found = self.check(attention, rows, columns, "bf16", 2e-5, source, "widens_in_readers = 1\n" + MACHINE, 32)
+            self.assertGreater(found["streamed"], 0)
+            with open(self.path("net.cu"), encoding="utf-8") as file:
+                text = file.read()
+            kernels = [kernel for kernel in text.split("__global__")[1:] if "loadMatrices(" in kernel]
+            self.assertTrue(any("copyLater(" in kernel for kernel in kernels))
+            self.assertTrue(any(re.search(r"const unsigned short \*(rows|columns) = s\d", kernel) for kernel in kernels), "where it has been made")
+            self.assertTrue(any(re.search(r"short \*(rows|columns) = reinterpret_cast", kernel) for kernel in kernels), "kept for all columns")
 
     def test_sliding_windows(self):
         """Two passes of the forward and one of each kernel of the backward, all of which have both bounds."""

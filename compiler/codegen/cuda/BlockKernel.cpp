@@ -396,7 +396,7 @@ void BlockKernel::layOutScratch() {
     // Rows of products are written by 8 rows of threads at once: in different
     // banks.
     if (isChain() && !box.empty() && box[inner] % 32 == 0)
-      box[inner] += 32 / graph::elementBytes(type);
+      box[inner] += type.isF64() ? 4 : 8;
     int64_t elements = 1;
     for (int64_t extent : box)
       elements *= extent;
@@ -418,6 +418,16 @@ void BlockKernel::layOutScratch() {
     places[value] = {area.offset, area.strides};
     allValueBytes = std::max(allValueBytes, area.offset + area.bytes);
     areas.push_back(std::move(area));
+  }
+  for (auto &form : chained) {
+    if (!form)
+      continue;
+    for (ContractForm::Side *side : {&form->rows, &form->columns})
+      if (form->isKept(*side)) {
+        side->keptAt = allValueBytes;
+        allValueBytes += int64_t(
+            llvm::alignTo(form->elements(*side) * form->tileBytes(), 16));
+      }
   }
   // (A sort or a scatter has much of it by itself.)
   int64_t steps = stepBytes();

@@ -86,6 +86,8 @@ public:
   Reduction reduction(const Stage &stage) const;
   /// Points of its result that a tile has, at most.
   int64_t tilePoints(const Stage &stage) const;
+  /// What a tile has of each iteration dim.
+  llvm::SmallVector<int64_t> tileExtents(const Stage &stage) const;
   /// A stage's dims of results as they lie in memory, outermost first.
   llvm::SmallVector<unsigned> loopOrder(const Stage &stage) const;
 
@@ -144,7 +146,14 @@ private:
   bool readsAlongSums(const Stage &stage) const;
   unsigned vectorOfPoints(const Stage &stage) const;
   bool chooseChain();
-  bool tryChain(unsigned rows, int64_t size, int64_t columns);
+  /// What a block of a chain has at a time.
+  struct Tiles {
+    int64_t rows, columns;
+    int64_t steps;      // bytes of a product's, at most
+    bool keeps = false; // what all blocks of columns read
+  };
+  bool tryChain(unsigned rows, const Tiles &tiles);
+  bool formChain(const Tiles &tiles, bool mayStay);
   void chooseTiles();
   void chooseSplits();
   void chooseThreads();

@@ -3,13 +3,16 @@
 #include "compiler/codegen/cuda/BlockKernel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <array>
 
 using namespace mlir;
 
 namespace dl::cuda {
 
-/// What the steps of a chain's products have of shared memory, at most.
-static constexpr int64_t kStepBytes = 24 << 10;
+/// What the steps of a chain's products have of shared memory, at most: sums
+/// that come all at once wait less, and leave less to other blocks.
+static constexpr std::array<int64_t, 3> kStepBytes = {24 << 10, 12 << 10,
+                                                      40 << 10};
 /// Of the chip that tiles are chosen for, whatever runs them.
 static constexpr double kProcessors = 132;
 
@@ -40,20 +43,26 @@ bool BlockKernel::chooseChain() {
   if (streamed())
     blocks = {32, 64, 128, 256};
   double best = 0;
-  std::pair<int64_t, int64_t> chosen = {32, blocks.front()};
-  for (int64_t columns : blocks) {
+  std::optional<Tiles> chosen;
+  auto consider = [&](const Tiles &tiles) {
+    if (!tryChain(*rows, tiles) || !inShared)
+      return;
+    double time = chainCycles(nullptr);
+    if (best == 0 || time < best)
+      best = time, chosen = tiles;
+  };
+  for (int64_t columns : blocks)
     for (int64_t size : {32, 64, 128}) {
       if (size > 32 && size / 2 >= grid()[*rows].extent)
         break;
-      if (!tryChain(*rows, size, columns) || !inShared)
-        continue;
-      double time = chainCycles(nullptr);
-      if (best == 0 || time < best)
-        best = time, chosen = {size, columns};
+      for (int64_t steps : kStepBytes)
+        for (bool keeps : {false, true})
+          if (!keeps || streamed())
+            consider({size, columns, steps, keeps});
     }
-  }
   // Values that are too large for shared memory wait in the workspace.
-  if (tryChain(*rows, chosen.first, chosen.second))
+  if (tryChain(*rows, chosen ? *chosen
+                             : Tiles{32, blocks.front(), kStepBytes.front()}))
     return true;
   sizes.clear(), chained.clear();
   return false;
@@ -61,22 +70,30 @@ bool BlockKernel::chooseChain() {
 
 /// Whether each product can be computed by blocks that have so many indices of
 /// one dim of the grid, and of the last one at a time.
-bool BlockKernel::tryChain(unsigned rows, int64_t size, int64_t columns) {
-  sizes.clear(), chained.clear();
+bool BlockKernel::tryChain(unsigned rows, const Tiles &tiles) {
+  sizes.clear();
   for (auto [d, dim] : llvm::enumerate(grid()))
-    sizes.push_back(d == rows                ? std::min(size, dim.extent)
+    sizes.push_back(d == rows                ? std::min(tiles.rows, dim.extent)
                     : dim.canCut && d < rows ? 1
                                              : dim.extent);
-  sizes.back() = std::min(columns, sizes.back());
+  sizes.back() = std::min(tiles.columns, sizes.back());
+  return formChain(tiles, /*mayStay=*/true) &&
+         (inShared || formChain(tiles, /*mayStay=*/false));
+}
+
+/// The forms of all products, and where values are.
+bool BlockKernel::formChain(const Tiles &tiles, bool mayStay) {
+  chained.clear();
   std::vector<std::optional<ContractForm>> forms(stages().size());
   std::optional<unsigned> threads;
   for (const Stage &stage : stages()) {
     if (!stage.contraction)
       continue;
-    SmallVector<int64_t> extents;
-    for (unsigned d = 0; d < nest(stage.op).extents.size(); ++d)
-      extents.push_back(tileExtent(stage, d));
-    auto form = ContractForm::ofPart(*this, stage, extents, kStepBytes);
+    auto isFixed = [&](unsigned dim) {
+      return tiles.keeps && mayStay && parts(stage)[dim].grid != streamed();
+    };
+    auto form = ContractForm::ofPart(*this, stage, tileExtents(stage),
+                                     tiles.steps, mayStay, isFixed);
     if (!form || (threads && *threads != form->threads()))
       return false;
     threads = form->threads();
@@ -86,7 +103,22 @@ bool BlockKernel::tryChain(unsigned rows, int64_t size, int64_t columns) {
   numThreads = *threads;
   places.clear();
   layOutScratch();
+  for (const Stage &stage : stages())
+    if (auto &form = chained[numberOf(stage)])
+      for (ContractForm::Side *side : {&form->rows, &form->columns})
+        if (side->stays) {
+          auto [value, across] =
+              ContractForm::rowsOf(*this, stage, *side, tileExtents(stage));
+          side->stayingPitch = strides(value)[across];
+        }
   return true;
+}
+
+SmallVector<int64_t> BlockKernel::tileExtents(const Stage &stage) const {
+  SmallVector<int64_t> extents;
+  for (unsigned d = 0; d < nest(stage.op).extents.size(); ++d)
+    extents.push_back(tileExtent(stage, d));
+  return extents;
 }
 
 /// Of a processor of the machine, or of the chip that tiles are chosen for.

@@ -59,6 +59,9 @@ static std::optional<unsigned> innermost(ArrayRef<int64_t> extents,
 namespace {
 /// What an operand reads, through views and zeros around them.
 struct OperandReading {
+  Value value; // in memory
+  /// Where each of its dims is read, along dims of the loops.
+  SmallVector<AffineExpr> index;
   /// Elements from one index of each dim to the next.
   SmallVector<int64_t, 8> steps;
   int64_t constant = 0;
@@ -107,6 +110,8 @@ readingOf(const StagedKernel &kernel, const Stage &stage, unsigned operand) {
     reading.isNarrow |= facts.isWidening;
   }
   reading.isLocal = kernel.isInScratch(value);
+  reading.value = value;
+  reading.index = index;
   reading.steps.assign(nest.extents.size(), 0);
   for (auto [expr, stride] :
        llvm::zip(index, kernel::stridesOf(kernel.shapeOf(value),
@@ -115,6 +120,38 @@ readingOf(const StagedKernel &kernel, const Stage &stage, unsigned operand) {
             kernel::addLinear(expr, stride, reading.steps, reading.constant)))
       return std::nullopt;
   return reading;
+}
+
+/// Whether what a block has of an operand in its own memory are rows, one of
+/// the loops along them and another one from row to row, and all terms of the
+/// block's sums are there.
+static bool areRows(const OperandReading &reading, const graph::LoopNest &nest,
+                    ArrayRef<int64_t> extents) {
+  unsigned along = 0;
+  for (AffineExpr expr : reading.index) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim && !isa<AffineConstantExpr>(expr))
+      return false;
+    along += dim && extents[dim.getPosition()] > 1;
+  }
+  for (unsigned d = nest.numParallel; d < extents.size(); ++d)
+    if (nest.extents[d] % extents[d] != 0)
+      return false;
+  return along == 2 && reading.constant == 0 && reading.leaving.empty();
+}
+
+std::pair<Value, unsigned> ContractForm::rowsOf(const StagedKernel &kernel,
+                                                const Stage &stage,
+                                                const Side &side,
+                                                ArrayRef<int64_t> extents) {
+  auto reading = readingOf(kernel, stage, side.operand);
+  unsigned across = 0;
+  for (auto [d, expr] : llvm::enumerate(reading->index))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      if (unsigned loop = dim.getPosition();
+          extents[loop] > 1 && reading->steps[loop] != 1)
+        across = d;
+  return {reading->value, across};
 }
 
 /// A block has `extents` of the stage's dims.
@@ -150,6 +187,12 @@ static void chooseReading(const StagedKernel &kernel, const Stage &stage,
   };
   while (side.vector > 1 && !isAligned())
     side.vector /= 2;
+  side.isPlain =
+      !side.isLocal && side.isNarrow && side.vector == 8 &&
+      llvm::all_of(kernel.placement(reading->value).offsets,
+                   [](auto offset) { return offset.second % 8 == 0; });
+  side.canStay = side.isLocal && side.isNarrow && side.vector == 8 &&
+                 areRows(*reading, nest, extents);
 }
 
 /// A few numbers that each block computes for itself: 1 - beta, a bias
@@ -186,14 +229,19 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
   return form;
 }
 
-std::optional<ContractForm> ContractForm::ofPart(const StagedKernel &kernel,
-                                                 const Stage &stage,
-                                                 ArrayRef<int64_t> extents,
-                                                 int64_t most) {
+std::optional<ContractForm>
+ContractForm::ofPart(const StagedKernel &kernel, const Stage &stage,
+                     ArrayRef<int64_t> extents, int64_t most, bool mayStay,
+                     llvm::function_ref<bool(unsigned)> isFixed) {
   auto form = describe(kernel, stage, extents);
   if (!form || form->batchExtent != 1)
     return std::nullopt;
   form->isPart = true;
+  for (Side *side : {&form->rows, &form->columns}) {
+    side->canStay &= mayStay;
+    side->isFixed =
+        llvm::all_of(side->dims, isFixed) && llvm::all_of(form->sums, isFixed);
+  }
   // Several blocks hide each other's waiting, in part.
   form->chooseTiles(
       [&](const ContractForm &tried) {
@@ -249,8 +297,10 @@ std::optional<ContractForm> ContractForm::describe(const StagedKernel &kernel,
   form.isNarrow = form.rows.isNarrow && form.columns.isNarrow;
   form.tensorCores |= form.isNarrow;
   if (!form.isNarrow)
-    for (Side *side : {&form.rows, &form.columns})
+    for (Side *side : {&form.rows, &form.columns}) {
       side->vector = std::min(side->vector, 4u);
+      side->canStay = side->isPlain = false;
+    }
   form.batchExtent = product(extents, form.batches);
   form.sumExtent = product(extents, form.sums);
   return form;
@@ -261,7 +311,10 @@ double ContractForm::cyclesOfSum(const Chip &chip) const {
   double area = double(rows.tile) * columns.tile;
   if (tensorCores) {
     // Banks of shared memory: what 2 x 2 warps read, and what is written.
-    double shared = (warpsAlong + 1) * (rows.tile + columns.tile) / 128.0;
+    double shared = 0;
+    for (const Side *side : {&rows, &columns})
+      shared +=
+          (warpsAlong + (memory(*side) == 0 ? 0 : 1)) * side->tile / 128.0;
     return std::max(area / (isNarrow ? chip.bf16 : chip.tensorCores),
                     shared * tileBytes());
   }
@@ -275,15 +328,17 @@ double ContractForm::busyCycles(const plan::MachineModel *machine) const {
   // Operands come from the second-level cache.
   double read = 0;
   for (const Side *side : {&rows, &columns})
-    if (!side->isLocal)
+    if (!side->isLocal && !isKept(*side))
       read += side->tile * (side->isNarrow ? 2 : elementBytes()) / kCachedBytes;
   return all * double(splitExtent()) * std::max(cyclesOfSum(chip), read);
 }
 
 double ContractForm::waitingCycles() const {
+  if (memory(rows) + memory(columns) == 0)
+    return 0;
   // The first step of a tile is waited for, then two are under way.
-  return double(rowTiles() * columnTiles()) *
-         (kWaiting * (double(splitExtent() / step) / 2 + 1));
+  double steps = isOneStep() ? 1 : double(splitExtent() / step) / 2 + 1;
+  return double(rowTiles() * columnTiles()) * kWaiting * steps;
 }
 
 /// The time of a launch in cycles of a processor, by a simple model: blocks
@@ -338,9 +393,14 @@ void ContractForm::chooseTiles(
   };
   for (unsigned r : {32u, 64u, 128u})
     for (unsigned c : {32u, 64u, 128u})
-      for (unsigned k : {16u, 32u, 64u}) {
+      for (unsigned k : {16u, 32u, 64u, 128u}) {
+        if (k > 64 && !(isPart && isNarrow && sumExtent == k))
+          break;
         ContractForm form = *this;
         form.rows.tile = r, form.columns.tile = c, form.step = k;
+        for (Side *side : {&form.rows, &form.columns})
+          side->stays = side->canStay && side->extent % side->tile == 0 &&
+                        sumExtent % k == 0;
         // What is more than this is spilled: to sums and elements come
         // fragments and addresses, and a thread has 128 registers where 16
         // warps share a processor, 255 at most.
@@ -367,6 +427,7 @@ void ContractForm::chooseTiles(
     unsigned each = side->tile * step / threads();
     while (side->vector > each)
       side->vector /= 2;
+    side->isPlain &= side->vector == 8;
   }
 }
 
@@ -380,7 +441,8 @@ int64_t ContractForm::largestExtent() const {
 }
 
 int64_t ContractForm::sharedBytes() const {
-  return 2 * int64_t(memory(rows) + memory(columns)) * tileBytes();
+  return (isOneStep() ? 1 : 2) * int64_t(memory(rows) + memory(columns)) *
+         tileBytes();
 }
 
 } // namespace dl::cuda

@@ -31,11 +31,13 @@ struct ContractForm {
   static std::optional<ContractForm> of(const kernel::StagedKernel &kernel);
   /// Of a stage of a chain, where a block has so much of each of its dims; it
   /// goes over the tiles of its part by itself. `most` is for steps, in bytes.
-  /// Nothing where a block would have several batches.
-  static std::optional<ContractForm> ofPart(const kernel::StagedKernel &kernel,
-                                            const kernel::Stage &stage,
-                                            llvm::ArrayRef<int64_t> extents,
-                                            int64_t most);
+  /// `mayStay`: values of the block are in shared memory; `isFixed`: a dim that
+  /// all blocks of columns have the same of. Nothing where a block would have
+  /// several batches.
+  static std::optional<ContractForm>
+  ofPart(const kernel::StagedKernel &kernel, const kernel::Stage &stage,
+         llvm::ArrayRef<int64_t> extents, int64_t most, bool mayStay,
+         llvm::function_ref<bool(unsigned)> isFixed);
 
   /// What one of the two operands has of a tile.
   struct Side {
@@ -51,7 +53,25 @@ struct ContractForm {
     bool isLocal = false;
     /// It is bf16 in memory.
     bool isNarrow = false;
+    /// Tensor cores could take it where the block has made it: its rows, or its
+    /// columns, lie one behind the other in shared memory.
+    bool canStay = false;
+    /// They do so: no step of it is copied.
+    bool stays = false;
+    /// Elements between neighbours of its other dim there.
+    unsigned stayingPitch = 0;
+    /// It lies in memory as a tile has it, and is 16 bytes of bf16 at once.
+    bool isPlain = false;
+    /// All blocks of a chain's columns have the same.
+    bool isFixed = false;
+    /// Where such a side is in shared memory, if it is kept there.
+    int64_t keptAt = 0;
   };
+
+  /// Of a side that stays: the value, and its dim from row to row.
+  static std::pair<mlir::Value, unsigned>
+  rowsOf(const kernel::StagedKernel &kernel, const kernel::Stage &stage,
+         const Side &side, llvm::ArrayRef<int64_t> extents);
 
   Side rows, columns;
   llvm::SmallVector<unsigned, 4> batches, sums;
@@ -74,7 +94,9 @@ struct ContractForm {
   unsigned registers() const {
     // (Two elements of bf16 are one, where they are read together.)
     auto ahead = [&](const Side &side) {
-      return side.tile * step / (isNarrow && side.vector > 1 ? 2 : 1);
+      return side.stays || isCopied(side)
+                 ? 0
+                 : side.tile * step / (isNarrow && side.vector > 1 ? 2 : 1);
     };
     return (rows.tile * columns.tile + ahead(rows) + ahead(columns)) /
            threads();
@@ -91,6 +113,17 @@ struct ContractForm {
   int64_t tiles() const { return rowTiles() * columnTiles() * batchExtent; }
   /// Of the sums, whole steps.
   int64_t splitExtent() const;
+  /// All sums are in shared memory at once.
+  bool isOneStep() const { return splits == 1 && splitExtent() == step; }
+  /// A part's steps come to shared memory without being in registers
+  /// (cp.async).
+  bool isCopied(const Side &side) const {
+    return isPart && isNarrow && isOneStep() && side.isPlain && !side.stays;
+  }
+  /// So is a side that is fixed, once for all blocks of columns.
+  bool isKept(const Side &side) const {
+    return side.isFixed && side.extent <= side.tile && isCopied(side);
+  }
   /// No index of a block, an element of a side or a sum is beyond it.
   int64_t largestExtent() const;
   unsigned elementBytes() const { return isDouble ? 8 : 4; }
@@ -106,6 +139,8 @@ struct ContractForm {
   /// all banks: of 4 x 8 elements on tensor cores, or of 8 rows of 8 elements
   /// of bf16; of rows of vectors else.
   unsigned pitch(const Side &side) const {
+    if (side.stays)
+      return side.stayingPitch;
     if (isNarrow)
       return (keepsRows(side) ? step : side.tile) + 8;
     return keepsRows(side) ? step : side.tile + (tensorCores ? 8 : 4);
@@ -115,8 +150,11 @@ struct ContractForm {
   std::string exchanged(llvm::StringRef row) const {
     return step == 16 ? (row + " / 2u % 4u").str() : (row + " % 8u").str();
   }
-  /// Elements of a side of one step.
+  /// Elements of a side of one step, of what comes step by step.
   unsigned memory(const Side &side) const {
+    return side.stays || isKept(side) ? 0 : elements(side);
+  }
+  unsigned elements(const Side &side) const {
     return (keepsRows(side) ? side.tile : step) * pitch(side);
   }
   int64_t sharedBytes() const;

@@ -85,168 +85,6 @@ void ContractSource::locateThread() {
   locate("batch", form.batches);
 }
 
-ContractSource::Places
-ContractSource::locateReads(const ContractForm::Side &side, StringRef origin) {
-  Places places;
-  unsigned along = (side.alongSums ? form.step : side.tile) / side.vector;
-  unsigned across = form.threads() / along;
-  std::string fast = "threadIdx.x % " + std::to_string(along) + "u",
-              slow = "threadIdx.x / " + std::to_string(along) + "u";
-  std::string vector = std::to_string(side.vector) + "u";
-  std::string type = e.scope.type().str();
-  for (unsigned i = 0; i < passes(side); ++i) {
-    Place place;
-    std::string moved = i == 0 ? "" : " + " + std::to_string(i * across) + "u";
-    std::string inFast = side.vector == 1 ? fast : fast + " * " + vector;
-    place.inTile = side.alongSums ? slow + moved : inFast;
-    place.inStep = side.alongSums ? inFast : slow + moved;
-    if (i == 0 || side.alongSums) {
-      // The number of a vector where vectors lie along the side.
-      unsigned unit = side.alongSums ? 1 : side.vector;
-      std::string name = out.fresh("at");
-      out.line("const " + type + " " + name + " = " +
-               (unit == 1 ? origin.str() + " + " + place.inTile
-                          : origin.str() + " / " + vector + " + " + fast) +
-               ";");
-      SmallVector<std::string, 2> inside;
-      if (side.extent % side.tile != 0)
-        inside.push_back(name + " < " + e.scope.number(side.extent / unit));
-      locate(name, side.dims, unit);
-      if (std::string condition = insideTensor(side.dims); !condition.empty())
-        inside.push_back(condition);
-      place.inside = llvm::join(inside, " && ");
-      for (unsigned d : side.dims)
-        place.side.push_back(dims[d]);
-      place.neighbours = neighbours();
-    } else {
-      place.inside = places.front().inside;
-      place.side = places.front().side;
-      place.neighbours = places.front().neighbours;
-    }
-    places.push_back(place);
-  }
-  return places;
-}
-
-void ContractSource::readStep(const ContractForm::Side &side,
-                              const Places &places, StringRef registers) {
-  std::string type = e.scope.type().str();
-  for (auto [i, place] : llvm::enumerate(places)) {
-    std::string k = out.fresh("k");
-    unsigned unit = side.alongSums ? side.vector : 1;
-    e.open("");
-    std::string at = "k0 + " + place.inStep;
-    out.line("const " + type + " " + k + " = " +
-             (unit == 1 ? at : "(" + at + ") / " + std::to_string(unit) + "u") +
-             ";");
-    SmallVector<std::string> conditions;
-    if (!place.inside.empty())
-      conditions.push_back(place.inside);
-    // Steps behind the last one are read, too.
-    conditions.push_back(k + " < " + e.scope.number(form.sumExtent / unit));
-    auto slot = [&](unsigned l) {
-      return registers.str() + "[" + std::to_string(i * wordsOf(side) + l) +
-             "]";
-    };
-    locate(k, form.sums, unit);
-    if (std::string inside = insideTensor(form.sums); !inside.empty())
-      conditions.push_back(inside);
-    for (auto [d, index] : llvm::zip(side.dims, place.side))
-      dims[d] = index;
-    // The same for all neighbours, which are inside together.
-    auto borders = e.bordersOf(stage.op, side.operand, dims);
-    llvm::append_range(conditions, borders);
-    if (!conditions.empty())
-      for (unsigned l = 0; l < wordsOf(side); ++l)
-        out.line(slot(l) + " = 0;");
-    e.open(conditions.empty() ? ""
-                              : "if (" + llvm::join(conditions, " && ") + ")");
-    e.assume(borders);
-    if (!side.alongSums)
-      setNeighbours(place.neighbours);
-    e.vector = side.vector;
-    e.keepsNarrow = form.isNarrow;
-    std::string before;
-    for (unsigned l = 0; l < side.vector; ++l) {
-      moveTo(l);
-      std::string content = e.evaluateOperand(stage.op, side.operand, dims);
-      if (!form.isNarrow || side.vector == 1)
-        out.line(slot(l) + " = " + content + ";");
-      else if (l % 2 == 1)
-        out.line(slot(l / 2) + " = joined(" + before + ", " + content + ");");
-      before = content;
-    }
-    e.vector = 1;
-    e.keepsNarrow = false;
-    e.close();
-    e.close();
-  }
-}
-
-void ContractSource::keepStep(const ContractForm::Side &side,
-                              const Places &places, StringRef registers,
-                              StringRef memory) {
-  if (form.isNarrow)
-    return keepNarrowStep(side, places, registers, memory);
-  std::string pitch = std::to_string(form.pitch(side)) + "u";
-  bool keepsRows = form.keepsRows(side);
-  for (auto [i, place] : llvm::enumerate(places)) {
-    auto slot = [&](unsigned l) {
-      std::string name =
-          registers.str() + "[" + std::to_string(i * side.vector + l) + "]";
-      return form.tensorCores ? "roundToTf32(" + name + ")" : name;
-    };
-    std::string to =
-        keepsRows
-            ? memory.str() + " + (" + place.inTile + ") * " + pitch + " + " +
-                  groupOf(place.inStep,
-                          form.exchanged("(" + place.inTile + ")")) +
-                  (side.vector == 4 ? "" : " + (" + place.inStep + ") % 4u")
-            : memory.str() + " + (" + place.inStep + ") * " + pitch + " + " +
-                  place.inTile;
-    if (side.vector == 1) {
-      out.line("(" + to + ")[0] = " + slot(0) + ";");
-    } else if (side.alongSums && !keepsRows) {
-      for (unsigned l = 0; l < side.vector; ++l)
-        out.line("(" + to + ")[" + Twine(l) + "u * " + pitch +
-                 "] = " + slot(l) + ";");
-    } else {
-      std::string list = slot(0);
-      for (unsigned l = 1; l < side.vector; ++l)
-        list += ", " + slot(l);
-      out.line("store(" + to + ", Vec<" + element + ", " + Twine(side.vector) +
-               ">{{" + list + "}});");
-    }
-  }
-}
-
-/// As it was read: along the sums or along the side.
-void ContractSource::keepNarrowStep(const ContractForm::Side &side,
-                                    const Places &places, StringRef registers,
-                                    StringRef memory) {
-  std::string pitch = std::to_string(form.pitch(side)) + "u";
-  for (auto [i, place] : llvm::enumerate(places)) {
-    StringRef row = place.inStep, column = place.inTile;
-    if (form.keepsRows(side))
-      std::swap(row, column);
-    std::string to =
-        (memory + " + (" + row + ") * " + pitch + " + " + column).str();
-    unsigned words = wordsOf(side);
-    auto slot = [&](unsigned w) {
-      return (registers + "[" + Twine(i * words + w) + "]").str();
-    };
-    if (side.vector == 1) {
-      out.line("(" + to + ")[0] = (unsigned short)" + slot(0) + ";");
-      continue;
-    }
-    std::string list = slot(0);
-    for (unsigned w = 1; w < words; ++w)
-      list += ", " + slot(w);
-    out.line("store(reinterpret_cast<unsigned *>(" + to + "), Vec<unsigned, " +
-             Twine(words) + ">{{" + list + "}});");
-  }
-}
-
 void ContractSource::readFragment(const ContractForm::Side &side,
                                   StringRef memory, StringRef name,
                                   StringRef thread) {
@@ -410,15 +248,9 @@ void ContractSource::storeTile() {
 
 void ContractSource::write() {
   unsigned eachRow = sumsAlong(form.rows), eachColumn = sumsAlong(form.columns);
-  std::string steps =
-      form.splits > 1
-          ? "steps"
-          : std::to_string(llvm::divideCeil(form.sumExtent, form.step)) + "u";
   if (form.isPart)
     e.open("");
-  // Two elements of bf16 are a word.
-  std::string inTile = form.isNarrow ? "unsigned short" : element,
-              ahead = form.isNarrow ? "unsigned" : element;
+  std::string inTile = elementInTile();
   out.line(inTile + " *memory = reinterpret_cast<" + inTile + " *>(shared + " +
            Twine(e.kernel.combineOffset()) + ");");
   if (!form.isPart)
@@ -426,50 +258,9 @@ void ContractSource::write() {
   locateThread();
   if (form.isPart)
     openTiles();
-  Places rows = locateReads(form.rows, "row0"),
-         columns = locateReads(form.columns, "column0");
   out.line(element + " sums[" + Twine(eachRow) + "][" + Twine(eachColumn) +
            "] = {};");
-  out.line(ahead + " nextRows[" + Twine(rows.size() * wordsOf(form.rows)) +
-           "], nextColumns[" + Twine(columns.size() * wordsOf(form.columns)) +
-           "];");
-  unsigned rowMemory = form.memory(form.rows),
-           columnMemory = form.memory(form.columns);
-  std::string begin = form.splits > 1 ? "begin + " : "";
-  auto read = [&](const Twine &number) {
-    e.open("");
-    out.line("const " + e.scope.type() + " k0 = " + begin + "(" + number +
-             ") * " + Twine(form.step) + "u;");
-    readStep(form.rows, rows, "nextRows");
-    readStep(form.columns, columns, "nextColumns");
-    e.close();
-  };
-  auto buffers = [&](StringRef prefix, const Twine &number) {
-    out.line(inTile + " *" + prefix + "rows = memory + (" + number +
-             ") % 2u * " + Twine(rowMemory + columnMemory) + "u, *" + prefix +
-             "columns = " + prefix + "rows + " + Twine(rowMemory) + "u;");
-  };
-  auto keep = [&](const Twine &number) {
-    e.open("");
-    buffers("kept_", number);
-    keepStep(form.rows, rows, "nextRows", "kept_rows");
-    keepStep(form.columns, columns, "nextColumns", "kept_columns");
-    e.close();
-  };
-  // While a step is multiplied, the next one comes to shared memory, and the
-  // one after it to registers.
-  read("0u");
-  keep("0u");
-  read("1u");
-  out.line("__syncthreads();");
-  e.open("for (unsigned s = 0; s < " + steps + "; ++s)");
-  buffers("", "s");
-  multiply([&] {
-    keep("s + 1u");
-    read("s + 2u");
-  });
-  out.line("__syncthreads();");
-  e.close();
+  writeSteps();
   if (form.splits > 1)
     addParts();
   storeTile();

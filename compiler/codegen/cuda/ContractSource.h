@@ -11,6 +11,8 @@ public:
   ContractSource(RegionText &region, const Stage &stage,
                  const ContractForm &form);
   void write();
+  /// What is kept in shared memory for all blocks of columns comes there.
+  void writeKept();
 
 private:
   /// Where a thread reads one of its elements of a step: of the side, and the
@@ -31,8 +33,15 @@ private:
   void locateBlock();
   void locateThread();
   Places locateReads(const ContractForm::Side &side, llvm::StringRef origin);
+  /// Where elements of a step are in shared memory.
+  std::string inMemory(const ContractForm::Side &side, const Place &place,
+                       llvm::StringRef memory) const;
+  void copyLater(const ContractForm::Side &side, const Place &place,
+                 llvm::StringRef memory,
+                 llvm::ArrayRef<std::string> conditions);
+  /// To registers, or, of a side that is copied, to `memory`.
   void readStep(const ContractForm::Side &side, const Places &places,
-                llvm::StringRef registers);
+                llvm::StringRef registers, llvm::StringRef memory = "");
   void keepStep(const ContractForm::Side &side, const Places &places,
                 llvm::StringRef registers, llvm::StringRef memory);
   void multiply(llvm::function_ref<void()> between);
@@ -49,6 +58,20 @@ private:
   static std::string groupOf(const std::string &sum, llvm::StringRef exchanged);
   /// Of the thread's sum number `number` along a side, in the tensor.
   std::string indexOf(const ContractForm::Side &side, llvm::StringRef number);
+  // ProductSteps.cpp
+  struct Coming;
+  void writeSteps();
+  void readSides(llvm::ArrayRef<Coming> sides, const llvm::Twine &number);
+  void keepSides(llvm::ArrayRef<Coming> sides, const llvm::Twine &number);
+  void declareBuffer(const Coming &each, llvm::StringRef prefix,
+                     const llvm::Twine &number);
+  void findWhatIsThere(const llvm::Twine &step);
+  std::string elementInTile() const {
+    return form.isNarrow ? "unsigned short" : element;
+  }
+  void findWhereItStays(const ContractForm::Side &side, llvm::StringRef name,
+                        llvm::StringRef origin, const llvm::Twine &step);
+  void findWhereItIsKept(const ContractForm::Side &side, llvm::StringRef name);
   void addParts();
   void storeTile();
   void readFragment(const ContractForm::Side &side, llvm::StringRef memory,

@@ -2,6 +2,7 @@
 #include "compiler/codegen/cuda/KernelSource.h"
 #include "compiler/codegen/cuda/Nvrtc.h"
 #include "compiler/codegen/cuda/Prelude.h"
+#include "compiler/codegen/cuda/TensorCorePrelude.h"
 #include "compiler/codegen/kernel/KernelCache.h"
 #include "compiler/codegen/kernel/KernelFacts.h"
 #include "dialects/graph/Check.h"
@@ -52,7 +53,7 @@ void Task::write() {
 }
 
 static std::string wholeText(const KernelText &kernel) {
-  std::string whole = kPrelude;
+  std::string whole = std::string(kPrelude) + kTensorCorePrelude;
   for (const std::string &definition : kernel.definitions)
     whole += "\n" + definition;
   return whole + "\n" + kernel.text;
@@ -144,7 +145,7 @@ FailureOr<CudaCode> compileKernels(ModuleOp module,
   for (Task &task : tasks)
     definitions.insert(task.source.definitions.begin(),
                        task.source.definitions.end());
-  code.source = kPrelude;
+  code.source = std::string(kPrelude) + kTensorCorePrelude;
   for (const std::string &definition : definitions)
     code.source += "\n" + definition;
   for (Task &task : tasks) {

@@ -169,6 +169,9 @@ private:
   /// Once for each pass columns come block by block.
   void writePasses(const ColumnPasses &order) {
     writeStages(order.before);
+    for (const Stage &stage : kernel.stages())
+      if (const ContractForm *form = kernel.productOf(stage))
+        ContractSource(region, stage, *form).writeKept();
     for (const ColumnPasses::Pass &pass : order.passes) {
       hasStages = true; // of the block before
       std::string name = out.fresh("block");

@@ -339,6 +339,36 @@ RegionText::bordersOf(Operation *op, unsigned operand,
   }
 }
 
+std::string RegionText::addressOf(Operation *op, unsigned operand,
+                                  ArrayRef<AffineExpr> dims) const {
+  SmallVector<AffineExpr> index(dims);
+  Value value;
+  for (;;) {
+    const graph::Access &access = kernel.nest(op).accesses[operand];
+    if (access.indirect || access.outside.value_or(0) != 0)
+      return "";
+    value = op->getOperand(operand);
+    index = accessAt(access, index);
+    auto maker = value.getDefiningOp<graph::LoopNestOpInterface>();
+    if (kernel.isPlaced(value))
+      break;
+    if (!maker)
+      return "";
+    graph::PayloadFacts facts = graph::payloadFacts(maker);
+    if (!facts.isView && !facts.isZeroPaddedView && !facts.isWidening)
+      return "";
+    op = maker, operand = 0;
+  }
+  AffineExpr at = address(value, index);
+  auto isAligned = [&](const auto &offset) {
+    return offset.second % int64_t(vector) == 0;
+  };
+  if (kernel.isTileLocal(value) || !at.isMultipleOf(vector) ||
+      !llvm::all_of(kernel.placement(value).offsets, isAligned))
+    return "";
+  return pointer(value) + " + (" + scope.text(at) + ")";
+}
+
 void RegionText::assume(ArrayRef<std::string> conditions) {
   scopes.back().assumed.insert(conditions.begin(), conditions.end());
 }

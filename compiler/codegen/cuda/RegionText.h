@@ -77,6 +77,11 @@ public:
   mlir::AffineExpr address(mlir::Value placed,
                            llvm::ArrayRef<mlir::AffineExpr> index) const;
 
+  /// Where an operand's element is in memory, if that is at a multiple of
+  /// `vector` elements; empty where that is not known, or it is computed.
+  std::string addressOf(mlir::Operation *op, unsigned operand,
+                        llvm::ArrayRef<mlir::AffineExpr> dims) const;
+
 private:
   using Key = std::tuple<const void *, const void *, unsigned>;
   struct Scope {
