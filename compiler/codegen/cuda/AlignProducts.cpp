@@ -11,6 +11,7 @@
 #include "dialects/graph/StorageOrder.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -222,8 +223,10 @@ private:
     FailureOr<LibraryCall> call = libraryCallOf(chain, tf32, why);
     if (failed(call))
       return failure();
+    if (!call->product || !isOnTensorCores(call->product.getArithmetic()))
+      return success();
     SmallVector<int64_t> extents = alignedExtents(nest, call->multiples);
-    if (!call->product || llvm::equal(extents, nest.extents))
+    if (llvm::equal(extents, nest.extents))
       return success();
 
     OpBuilder builder(op);
@@ -271,13 +274,19 @@ private:
     while (Operation *last = op->getPrevNode()) {
       if (last == before)
         return;
-      auto isLast = [&](auto &entry) {
-        return entry.second.getDefiningOp() == last;
-      };
-      if (auto known = llvm::find_if(padded, isLast); known != padded.end())
-        padded.erase(known);
-      last->erase();
+      erase(last);
     }
+  }
+
+  /// And what is known of its results, in whose place others may come.
+  void erase(Operation *op) {
+    SmallVector<std::pair<Value, Attribute>> known;
+    for (auto &[padding, value] : padded)
+      if (padding.first.getDefiningOp() == op || value.getDefiningOp() == op)
+        known.push_back(padding);
+    for (auto &padding : known)
+      padded.erase(padding);
+    op->erase();
   }
 
   void replace(ArrayRef<Operation *> chain, Value product) {
@@ -297,14 +306,14 @@ private:
         old.use_empty() ? Value() : firstOf(product, old.getType(), builder);
     if (first)
       old.replaceAllUsesWith(first);
-    SmallVector<Value> read(chain.front()->getOperands());
+    llvm::SetVector<Value> read(llvm::from_range, chain.front()->getOperands());
     for (Operation *op : llvm::reverse(chain))
-      op->erase();
+      erase(op);
     while (!read.empty()) // what was widened or reshaped for it alone
       if (Operation *maker = read.pop_back_val().getDefiningOp();
           maker && isOpTriviallyDead(maker)) {
-        llvm::append_range(read, maker->getOperands());
-        maker->erase();
+        read.insert_range(maker->getOperands());
+        erase(maker);
       }
     while (first)
       first = addAll(first);

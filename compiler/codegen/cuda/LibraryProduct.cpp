@@ -362,11 +362,15 @@ plan::ProductAttr libraryProduct(const StagedKernel &kernel, bool tf32,
   return product;
 }
 
+bool isOnTensorCores(plan::Arithmetic arithmetic) {
+  return arithmetic != plan::Arithmetic::F32 &&
+         arithmetic != plan::Arithmetic::F64;
+}
+
 /// Whether tensor cores would be fed element by element.
 static bool isMisaligned(plan::ProductAttr product) {
   plan::Arithmetic arithmetic = product.getArithmetic();
-  if (arithmetic == plan::Arithmetic::F32 ||
-      arithmetic == plan::Arithmetic::F64)
+  if (!isOnTensorCores(arithmetic))
     return false;
   int64_t m = product.getM(), n = product.getN(), k = product.getK();
   auto is = [&](plan::MatrixAttr matrix, bool isBf16, int64_t rows) {

@@ -25,6 +25,8 @@ plan::ProductAttr libraryProduct(const kernel::StagedKernel &kernel, bool tf32,
                                  llvm::StringRef &why,
                                  Multiples *multiples = nullptr);
 
+bool isOnTensorCores(plan::Arithmetic arithmetic);
+
 /// Operations a second of a kernel of ours.
 double productRate(plan::Arithmetic arithmetic,
                    const plan::MachineModel &machine);

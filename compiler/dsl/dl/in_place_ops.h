@@ -95,5 +95,8 @@
   DL_IN_PLACE_OPERATOR(-=)                                                                              \
   DL_IN_PLACE_OPERATOR(*=)                                                                              \
   DL_IN_PLACE_OPERATOR(/=)                                                                              \
+  DL_IN_PLACE_OPERATOR(&=)                                                                              \
+  DL_IN_PLACE_OPERATOR(|=)                                                                              \
+  DL_IN_PLACE_OPERATOR(^=)                                                                              \
   void operator=(const Operand &value) &&;
 // clang-format on

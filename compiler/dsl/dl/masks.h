@@ -1,5 +1,6 @@
 #pragma once
-// Elements that a mask chooses.
+// Elements that a mask chooses, and masks that change in place.
+#include "bitwise.h"
 #include "in_place.h"
 #include "scans.h"
 
@@ -32,5 +33,19 @@ inline Tensor Tensor::masked_scatter_(Tensor mask, Tensor source) const {
 inline Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
   return x.masked_scatter(mask, source);
 }
+
+#define DL_METHOD(sign, op)                                                    \
+  inline Tensor &Tensor::operator sign(const Operand & other) & {              \
+    detail::in_place("operator" #sign, *this, *this op other);                 \
+    return *this;                                                              \
+  }                                                                            \
+  inline void Tensor::operator sign(const Operand & other) && {                \
+    dl_copied_part(id, DL_COPIED_ASSIGNED);                                    \
+    detail::in_place("operator" #sign, *this, *this op other);                 \
+  }
+DL_METHOD(&=, &)
+DL_METHOD(|=, |)
+DL_METHOD(^=, ^)
+#undef DL_METHOD
 
 } // namespace dl

@@ -34,6 +34,9 @@ struct Scope;
 struct NamedParameter {
   Name name;
   Parameter parameter;
+
+  Name key() const { return name; }
+  Parameter &value() { return parameter; }
 };
 
 /// The parameters of a module, tied ones once.
@@ -69,6 +72,12 @@ public:
     if (i < 0 || i >= count)
       detail::fail("parameters: there is no number {} of {}", i, count);
     return *Iterator(first + i);
+  }
+  Parameter operator[](const char *path) const {
+    for (NamedParameter &each : *this)
+      if (__builtin_strcmp(each.name, path) == 0)
+        return each.parameter;
+    detail::fail("named_parameters: there is no '{}'", path);
   }
 };
 

@@ -209,6 +209,7 @@ inline Tensor reshape(Tensor x, const Shape &shape) { return x.reshape(shape); }
 inline Tensor flatten(Tensor x, i64 start_dim = 0, i64 end_dim = -1) {
   return x.flatten(start_dim, end_dim);
 }
+inline Tensor t(Tensor x) { return x.t(); }
 inline Tensor transpose(Tensor x, i64 dim0, i64 dim1) {
   return x.transpose(dim0, dim1);
 }
