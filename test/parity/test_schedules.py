@@ -78,6 +78,8 @@ SCHEDULES = [
     (SGD, "S::ConstantLR a{i}(o{i}, {{.factor = 0.1, .total_iters = 2}}); S::ExponentialLR b{i}(o{i}, 0.9); "
      "S::ChainedScheduler s{i}(o{i}, {{a{i}, b{i}}});",
      "s = S.ChainedScheduler([S.ConstantLR(o, 0.1, 2), S.ExponentialLR(o, 0.9)])", False),
+    (SGD, "S::LinearLR a{i}(o{i}, {{.start_factor = 0.3, .total_iters = 5}}); S::StepLR b{i}(o{i}, 3); S::ChainedScheduler s{i}({{a{i}, b{i}}});",
+     "s = S.ChainedScheduler([S.LinearLR(o, 0.3, total_iters=5), S.StepLR(o, 3)])", False),
 ]
 # Options in C++ and in Python.
 OPTIMIZERS = [

@@ -35,11 +35,11 @@ inline Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
 }
 
 #define DL_METHOD(sign, op)                                                    \
-  inline Tensor &Tensor::operator sign(const Operand & other) & {              \
+  inline Tensor &Tensor::operator sign(const Operand &other) & {               \
     detail::in_place("operator" #sign, *this, *this op other);                 \
     return *this;                                                              \
   }                                                                            \
-  inline void Tensor::operator sign(const Operand & other) && {                \
+  inline void Tensor::operator sign(const Operand &other) && {                 \
     dl_copied_part(id, DL_COPIED_ASSIGNED);                                    \
     detail::in_place("operator" #sign, *this, *this op other);                 \
   }

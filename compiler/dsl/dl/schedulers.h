@@ -52,8 +52,15 @@ public:
   /// Is it base times something? Then it goes together with others.
   virtual bool multiplies() const { return true; }
 
+  /// Another scheduler, of the same optimizer, speaks for this one.
+  void leave_to(const char *who, const OptimizerBase &its) {
+    if (&its != &optimizer)
+      detail::fail("{}: the {} is of another optimizer", who, name);
+    leave();
+  }
+  OptimizerBase &scheduled() const { return optimizer; }
+
   Scalar calls() const { return Scalar::from(dl_counted(counter)); }
-  /// Another scheduler speaks for this one.
   void leave() {
     int kept = 0;
     for (int i = 0; i < optimizer.scheduler_count; ++i)

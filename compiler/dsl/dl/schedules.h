@@ -134,7 +134,7 @@ public:
       detail::fail("SequentialLR: {} schedulers need {} milestones, got {}",
                    schedulers.size(), schedulers.size() - 1, milestones.rank);
     for (LRScheduler *one : schedulers)
-      one->leave();
+      one->leave_to("SequentialLR", optimizer);
   }
   Scalar rate(int group, Scalar base, Scalar t) const override {
     return choose(t, [&](const LRScheduler &one, Scalar since) {
@@ -154,6 +154,9 @@ class ChainedScheduler : public LRScheduler {
   Schedulers schedulers;
 
 public:
+  /// Of the optimizer that all of them have, as PyTorch has it.
+  ChainedScheduler(const Schedulers &schedulers)
+      : ChainedScheduler(schedulers[0].scheduled(), schedulers) {}
   ChainedScheduler(OptimizerBase &optimizer, const Schedulers &schedulers)
       : LRScheduler("ChainedScheduler", optimizer), schedulers(schedulers) {
     for (LRScheduler *one : schedulers) {
@@ -161,7 +164,7 @@ public:
         detail::fail("ChainedScheduler: a {} gives no factor to multiply with; "
                      "SequentialLR takes it",
                      one->name);
-      one->leave();
+      one->leave_to("ChainedScheduler", optimizer);
     }
   }
   Scalar rate(int group, Scalar base, Scalar t) const override {
