@@ -106,11 +106,8 @@ bool BlockKernel::formChain(const Tiles &tiles, bool mayStay) {
   for (const Stage &stage : stages())
     if (auto &form = chained[numberOf(stage)])
       for (ContractForm::Side *side : {&form->rows, &form->columns})
-        if (side->stays) {
-          auto [value, across] =
-              ContractForm::rowsOf(*this, stage, *side, tileExtents(stage));
-          side->stayingPitch = strides(value)[across];
-        }
+        if (side->stays)
+          side->stayingPitch = strides(side->made)[side->across];
   return true;
 }
 

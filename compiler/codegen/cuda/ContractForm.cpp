@@ -140,20 +140,6 @@ static bool areRows(const OperandReading &reading, const graph::LoopNest &nest,
   return along == 2 && reading.constant == 0 && reading.leaving.empty();
 }
 
-std::pair<Value, unsigned> ContractForm::rowsOf(const StagedKernel &kernel,
-                                                const Stage &stage,
-                                                const Side &side,
-                                                ArrayRef<int64_t> extents) {
-  auto reading = readingOf(kernel, stage, side.operand);
-  unsigned across = 0;
-  for (auto [d, expr] : llvm::enumerate(reading->index))
-    if (auto dim = dyn_cast<AffineDimExpr>(expr))
-      if (unsigned loop = dim.getPosition();
-          extents[loop] > 1 && reading->steps[loop] != 1)
-        across = d;
-  return {reading->value, across};
-}
-
 /// A block has `extents` of the stage's dims.
 static void chooseReading(const StagedKernel &kernel, const Stage &stage,
                           ArrayRef<int64_t> extents, ContractForm::Side &side,
@@ -193,6 +179,11 @@ static void chooseReading(const StagedKernel &kernel, const Stage &stage,
                    [](auto offset) { return offset.second % 8 == 0; });
   side.canStay = side.isLocal && side.isNarrow && side.vector == 8 &&
                  areRows(*reading, nest, extents);
+  side.made = reading->value;
+  for (auto [d, expr] : llvm::enumerate(reading->index))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        dim && extents[dim.getPosition()] > 1 && dim.getPosition() != *along)
+      side.across = d;
 }
 
 /// A few numbers that each block computes for itself: 1 - beta, a bias

@@ -58,8 +58,10 @@ struct ContractForm {
     bool canStay = false;
     /// They do so: no step of it is copied.
     bool stays = false;
-    /// Elements between neighbours of its other dim there.
-    unsigned stayingPitch = 0;
+    /// What it is then, its dim from row to row, and the elements between
+    /// these.
+    mlir::Value made;
+    unsigned across = 0, stayingPitch = 0;
     /// It lies in memory as a tile has it, and is 16 bytes of bf16 at once.
     bool isPlain = false;
     /// All blocks of a chain's columns have the same.
@@ -67,11 +69,6 @@ struct ContractForm {
     /// Where such a side is in shared memory, if it is kept there.
     int64_t keptAt = 0;
   };
-
-  /// Of a side that stays: the value, and its dim from row to row.
-  static std::pair<mlir::Value, unsigned>
-  rowsOf(const kernel::StagedKernel &kernel, const kernel::Stage &stage,
-         const Side &side, llvm::ArrayRef<int64_t> extents);
 
   Side rows, columns;
   llvm::SmallVector<unsigned, 4> batches, sums;

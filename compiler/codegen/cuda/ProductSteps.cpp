@@ -203,15 +203,13 @@ void ContractSource::keepNarrowStep(const ContractForm::Side &side,
 void ContractSource::findWhereItStays(const ContractForm::Side &side,
                                       StringRef name, StringRef origin,
                                       const Twine &step) {
-  auto [value, across] =
-      ContractForm::rowsOf(e.kernel, stage, side, e.kernel.tileExtents(stage));
   std::string pitch = std::to_string(side.stayingPitch) + "u",
               inSide = origin.str(),
               inSums = ("(" + step + ") * " + Twine(form.step) + "u").str();
   std::string &row = form.keepsRows(side) ? inSide : inSums;
   row = "(" + row + ") * " + pitch;
-  out.line("const unsigned short *" + name + " = " + e.pointer(value) + " + " +
-           inSide + " + " + inSums + ";");
+  out.line("const unsigned short *" + name + " = " + e.pointer(side.made) +
+           " + " + inSide + " + " + inSums + ";");
 }
 
 void ContractSource::findWhereItIsKept(const ContractForm::Side &side,

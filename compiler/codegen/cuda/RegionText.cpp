@@ -341,24 +341,14 @@ RegionText::bordersOf(Operation *op, unsigned operand,
 
 std::string RegionText::addressOf(Operation *op, unsigned operand,
                                   ArrayRef<AffineExpr> dims) const {
-  SmallVector<AffineExpr> index(dims);
-  Value value;
-  for (;;) {
-    const graph::Access &access = kernel.nest(op).accesses[operand];
-    if (access.indirect || access.outside.value_or(0) != 0)
-      return "";
-    value = op->getOperand(operand);
-    index = accessAt(access, index);
-    auto maker = value.getDefiningOp<graph::LoopNestOpInterface>();
-    if (kernel.isPlaced(value))
-      break;
-    if (!maker)
-      return "";
-    graph::PayloadFacts facts = graph::payloadFacts(maker);
-    if (!facts.isView && !facts.isZeroPaddedView && !facts.isWidening)
-      return "";
-    op = maker, operand = 0;
-  }
+  const graph::Access &access = kernel.nest(op).accesses[operand];
+  if (access.indirect || access.outside.value_or(0) != 0)
+    return "";
+  SmallVector<AffineExpr> index = accessAt(access, dims);
+  Value value = kernel.viewedLeaf(op->getOperand(operand), index,
+                                  kernel::StagedKernel::Seen::Padded);
+  if (!value)
+    return "";
   AffineExpr at = address(value, index);
   auto isAligned = [&](const auto &offset) {
     return offset.second % int64_t(vector) == 0;
